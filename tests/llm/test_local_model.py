@@ -15,7 +15,7 @@ from local_model_server import LocalModel, missing
 
 import arena
 from arena.agents import actions_from, tool_message
-from arena.llm import Client, ModelSession, RequestRefusedError
+from arena.llm import Client, RequestRefusedError
 from arena.testing.contract import violation
 
 pytestmark = [
@@ -27,12 +27,6 @@ pytestmark = [
 ]
 
 QUESTION = [{"role": "user", "content": "Which papers founded the theory of graphs?"}]
-PAPER = {
-    "type": "object",
-    "properties": {"title": {"type": "string"}, "open": {"type": "boolean"}},
-    "required": ["title", "open"],
-    "additionalProperties": False,
-}
 
 
 @pytest.fixture(scope="session")
@@ -69,18 +63,6 @@ def test_a_tool_call(local_model, synthetic, choice):
 def test_a_request_that_is_too_long_is_refused_not_asked_again(local_model):
     with pytest.raises(RequestRefusedError, match="context size"):
         ask(local_model, [{"role": "user", "content": "word " * 9000}])
-
-
-def test_a_replay_needs_no_server():
-    with LocalModel() as model:
-        client = Client(model.name, base_url=model.url, store="a.jsonl", max_tokens=40)
-        tool = {"type": "function", "function": {"name": "keep", "parameters": PAPER}}
-        session = ModelSession(client)
-        first = [session.complete(QUESTION), session.complete(QUESTION, tools=[tool])]
-        assert first[1].tool_calls
-    replay = Client(model.name, base_url=model.url, store="a.jsonl", mode="replay", max_tokens=40)
-    again = [replay.complete(QUESTION), replay.complete(QUESTION, tools=[tool])]
-    assert again == [answer._replace(cached=True) for answer in first]
 
 
 AGENTS = {  # topics, options

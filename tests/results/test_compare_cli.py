@@ -13,7 +13,6 @@ from compare_helpers import TwoSearches
 
 import arena
 import arena.cli
-from arena.results.comparison import as_json, as_latex, as_markdown, as_text
 from arena.results.comparison.clusters import in_clusters
 from arena.tasks import TaskSet
 
@@ -28,32 +27,6 @@ def runs(synthetic, title_run, tmp_path_factory):
 
 def run(*arguments):
     return arena.cli.main(["compare", *map(str, arguments)])
-
-
-def test_each_format_is_that_of_python(runs, capsys):
-    found = arena.compare(runs, "random, bm25", ["recall@10"], test="student")
-    options = ["--baseline", "random, bm25", "--metric", "recall@10", "--test", "student"]
-    for flags, expected in (
-        ([], as_text(found)),
-        (["--format", "markdown"], as_markdown(found)),
-        (["--format", "latex"], as_latex(found)),
-    ):
-        assert run(*runs, *options, *flags) == 0
-        assert capsys.readouterr().out == expected
-    assert run(*runs, *options, "--format", "csv") == 0
-    lines = list(csv.reader(capsys.readouterr().out.splitlines()))
-    assert lines[0] == ["task", "run", "topic_id", "recall@10"]
-    (metric,) = found.metrics
-    assert [(line[1], line[2]) for line in lines[1:]] == [
-        (name, topic) for name in found.names for topic in ("mean", *found.topics)
-    ]
-    for task, name, topic, text in lines[1:]:
-        values = dict(zip(metric.topics, metric.values[name], strict=True))
-        assert task == "discovery"
-        assert float(text) == {"mean": metric.means[name].mean, **values}[topic]
-    for flags in (["--json"], ["--format", "json"]):
-        assert run(*runs, *options, *flags) == 0
-        assert json.loads(capsys.readouterr().out) == as_json(found)
 
 
 def test_no_cell_of_a_csv_is_a_formula(runs, capsys):

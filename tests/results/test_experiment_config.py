@@ -155,21 +155,6 @@ def test_a_shipped_configuration_is_found_by_its_name(tmp_path, monkeypatch):
     assert "configs/*.yaml" in project["tool"]["setuptools"]["package-data"]["arena"]
 
 
-def test_the_configuration_of_the_paper_on_a_corpus(synthetic, tmp_path, monkeypatch):
-    """Every task, metric, agent and option in it is one; two tables share their runs."""
-    monkeypatch.chdir(tmp_path)
-    planned = preview(PAPER, synthetic, tmp_path / "out", changes={"retrievers.Dense": "bm25"})
-    assert len({p.run for p in planned}) == len(planned) == 2 * 10 + 1 + 11
-    order = [p.run for p in planned]
-    for agent in ("zero-shot", "storm"):  # what costs nothing comes first
-        assert order.index("runs/discovery/random/bm25") < order.index(
-            f"runs/discovery/{agent}/bm25"
-        )
-    assert order.index("runs/discovery/scout/bm25") < order.index(
-        "runs/organization/clustering.scout/bm25"
-    )
-
-
 MINE = """\
 from arena import Researcher
 
@@ -200,26 +185,3 @@ def test_an_agent_of_a_file_on_all_tasks(synthetic, tmp_path, monkeypatch, capsy
     assert [p.agent for p in preview(tmp_path / "small.yaml", synthetic, tmp_path / "out")] == [
         "Next"
     ]
-
-
-def test_the_experiment_of_taxobench_plays_without_a_model(synthetic, tmp_path):
-    agents = ["clustering", "organizer", "scout", "random", "oracle"]
-    found = run_experiment("taxobench", synthetic, tmp_path / "out", topics=2, agents=agents)
-    rows = {
-        (name, row[0]): dict(zip(block["header"], row, strict=True))
-        for name, table in found["tables"].items()
-        for block in table["blocks"]
-        if block["name"] != "paper"
-        for row in block["rows"]
-    }
-    for label in ("Clustering", "Organizer"):
-        assert float(rows["bottom-up", label]["Recall"]) == 1.0
-    assert float(rows["bottom-up", "Ceiling"]["ARI"]) == 1.0
-    assert float(rows["deep-research", "Ceiling of search"]["Recall"]) == 1.0
-    search, scout = (
-        float(rows["deep-research", name]["Recall"])
-        for name in ("Title+Clustering", "Scout+Clustering")
-    )
-    assert 0 < search <= scout < 1
-    o3 = found["tables"]["deep-research"]["blocks"][-1]["rows"][0]
-    assert list(o3) == ["o3", "0.2092", "0.59", "0.76", "0.92", "0.83", "2.55"]  # Tables 2, 4
