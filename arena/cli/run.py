@@ -361,7 +361,8 @@ def _remarks(summary: dict[str, Any], lacking: str) -> Iterator[str]:
             which = "the labels of the others have nothing that it counts"
             yield f"{metric}: over {number} of them; {which}."
     task = open_task(summary["task"])
-    for nothing in task.nothing_submitted(entries) if "missing" not in counts else ():
+    wanted = [entry for entry in entries if entry["gold"] or not empty]
+    for nothing in task.nothing_submitted(wanted) if "missing" not in counts else ():
         yield f"Warning: the agent submitted {nothing}"
     if summary.get("unseen"):
         yield f"{summary['unseen']:.1%} of the submitted ids were in no result of their episode."

@@ -145,6 +145,7 @@ def test_runs_count_topics_without_gold_and_leave_them_out(
     for agent in ("title", "oracle"):
         assert arena.cli.main([*play, "--agent", agent, "--output", agent]) == 0
     said = capsys.readouterr().out
+    assert "submitted nothing" not in said  # which is right there
     # `old` alone has a word of the question before the first gold paper.
     assert "0.0% of them; on average 1.00 papers submitted, 1.00 searches spent." in said
     assert "Left out: 1 question without gold. An answer without papers: 100.0% of them" in said

@@ -242,7 +242,9 @@ def remarks(comparison: Comparison) -> list[str]:
     sentences += _found(comparison)
     for run in comparison.runs:
         rows = run.metrics["per_topic"].values()
-        for missing in run.task.nothing_submitted(rows) if run.task else ():
+        played_empty = run.manifest["environment"].get("empty_gold")
+        wanted = [row for row in rows if row["gold"] or not played_empty]
+        for missing in run.task.nothing_submitted(wanted) if run.task else ():
             sentences.append(f"Warning: {run.name} submitted {missing}")
         sentences += [f"{run.name}: {sentence}" for sentence in describe_counts(run.metrics)]
         sentences += [f"{run.name}: {remark}" for remark in remarked(rows)]
