@@ -143,7 +143,7 @@ class Queries(gymnasium.Env[NDArray[np.float32], np.int64]):
     action_space = Discrete(CANDIDATES)
 
     def __init__(self, **options: Any) -> None:
-        self.env = gymnasium.make("arena/Discovery-v0", **{"reward": "final", **options})
+        self.env = gymnasium.make("arena/Discovery-v0", **options)
 
     def reset(self, *, seed: int | None = None, options: Any = None) -> Any:
         """Begin an episode, up to the first choice."""

@@ -51,8 +51,8 @@ class ResearchEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
         with papers their id, title and date as ``references``.
 
     Rewards:
-        By default those of the task, such as ``gain``: references shown for the first time, over
-        those in reach. ``final`` pays the task's headline metric at the end.
+        By default ``final``, the task's headline metric with the step that ends the episode.
+        ``shaped`` pays the same return in steps.
 
     Episode end:
         Terminates when the last stage is submitted, and at ``finish``, which submits the selected

@@ -114,7 +114,7 @@ class Task:
     headline: ClassVar[str | tuple[str, ...]]
     answer: ClassVar[str] = "ranking"
     parts: ClassVar[tuple[str, ...]] = ()
-    reward: ClassVar[str] = "gain"
+    reward: ClassVar[str] = "final"
     tools: ClassVar[tuple[str, ...]] = ()
     references: ClassVar[str] = ""
     environment: ClassVar[str] = ""

@@ -23,5 +23,4 @@ class Organization(Task):
     )
     headline = ("paper_filing_agreement", "heading_soft_recall")
     answer = "map"
-    reward = "final"
     references = "oracle"

@@ -28,4 +28,3 @@ class Pipeline(Task):
     )
     headline = "pipeline_score"
     parts = ("discovery", "selection", "organization")
-    reward = "gain+final"

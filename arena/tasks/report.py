@@ -32,4 +32,3 @@ class Report(Task):
     )
     headline = "reference_f1"
     answer = "report"
-    reward = "final"

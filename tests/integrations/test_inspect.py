@@ -28,7 +28,7 @@ from arena_integrations import inspect as integration
 pytestmark = pytest.mark.filterwarnings(
     "ignore:.*MemoryObjectReceiveStream:pytest.PytestUnraisableExceptionWarning"
 )
-SURVEYS = 3
+SURVEYS, GAIN = 3, {"reward": "gain"}
 
 
 def model(*script):
@@ -82,9 +82,9 @@ def results(sample):
 
 
 def test_steps_are_those_of_the_environment(synthetic, run):
-    log = run(model(("search", {"query": "lattice", "k": 100}), ("finish", {})))
+    log = run(model(("search", {"query": "lattice", "k": 100}), ("finish", {})), options=GAIN)
     assert log.status == "success" and log.eval.metadata["sha256"]["corpus"]
-    env = gymnasium.make("arena/Discovery-v0", corpus=synthetic)
+    env = gymnasium.make("arena/Discovery-v0", corpus=synthetic, **GAIN)
     for sample in log.samples:
         env.reset(options={"topic_id": sample.id})
         step = env.step({"tool": "search", "arguments": {"query": "lattice", "k": 100}})
@@ -134,6 +134,7 @@ def test_the_command_line(synthetic, tmp_path):
         pytest.skip("the project is not installed here")
     command = [Path(sys.executable).parent / "inspect", "eval", "arena/discovery", "--model"]
     command += ["openai-api/local/scripted", "-T", f"corpus={synthetic}", "-T", "topics=2"]
+    command += ["-T", "reward=gain"]
     with LLMServer(answers) as server:
         local = {"LOCAL_BASE_URL": server.url, "LOCAL_API_KEY": "any"}
         subprocess.run(

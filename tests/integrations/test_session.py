@@ -29,7 +29,7 @@ FINISH: dict[str, Any] = {"tool": "finish", "arguments": {}}
 
 @pytest.fixture
 def env(synthetic: Path) -> Any:
-    return gymnasium.make("arena/Discovery-v0", corpus=synthetic)
+    return gymnasium.make("arena/Discovery-v0", corpus=synthetic, reward="gain")
 
 
 def test_totals_are_those_of_the_plain_episode(env: Any) -> None:

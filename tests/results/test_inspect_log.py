@@ -54,9 +54,9 @@ def test_a_sample_by_hand(tiny, run, tmp_path):
     assert submit["tool_calls"][0]["arguments"] == {"paper_ids": ["p3", "p2"]}
     kinds = [event["event"] for event in sample["events"]]
     assert kinds == ["sample_init", "tool", "score", "tool", "score", "score"]
-    gain, _, final = [event for event in sample["events"] if event["event"] == "score"]
-    assert gain["intermediate"] and gain["score"]["value"] == 2 / 3
-    assert gain["score"]["explanation"] == "gain 0.6667"
+    first, last, final = [event for event in sample["events"] if event["event"] == "score"]
+    assert first["intermediate"] and first["score"]["value"] == 0
+    assert last["score"] == {"value": 2 / 3, "explanation": "final 0.6667"}
     assert final["score"]["value"] == {name: s["value"] for name, s in sample["scores"].items()}
 
 

@@ -49,11 +49,12 @@ def test_the_files(synthetic, title_run):
             "steps": 2, "searches": 1, "reads": 0, "characters": 0,
         }  # fmt: skip
         assert record["sha256"] == manifest["sha256"]
-        # By default each newly shown reference pays; title submits all that it is shown.
-        assert record["steps"][-1]["reward"] == 0
-        assert record["steps"][0]["reward"] == record["metrics"]["recall@100"]
-        assert record["steps"][0]["reward_terms"] == {"gain": record["steps"][0]["reward"]}
-        assert summary["per_topic"][record["topic_id"]]["return"] == record["steps"][0]["reward"]
+        # The answer alone pays; title submits all that it is shown.
+        first, last = record["steps"]
+        assert (first["reward"], last["gain"]) == (0, 0)
+        assert first["gain"] == last["reward"] == record["metrics"]["recall@100"]
+        assert last["reward_terms"] == {"final": last["reward"]}
+        assert summary["per_topic"][record["topic_id"]]["return"] == last["reward"]
 
 
 def test_the_means_by_hand(title_run):
