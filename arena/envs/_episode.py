@@ -121,9 +121,11 @@ class ScoredEpisode:
         text: str,
         most: int | None = None,
         pool: PaperPool | None = None,
+        max_refused: int | None = None,
     ) -> None:
         self.topic = topic
         self._most, self._pool = most, pool
+        self._max_refused, self._refused = max_refused, 0
         self.over = False
         self._state = state
         self._tools = tools
@@ -136,7 +138,7 @@ class ScoredEpisode:
         self._gold_cited: Set[str] = set()
         self.shown: dict[str, None] = {paper["id"]: None for paper in references or ()}
         self._shown: ToolResult | dict[str, Any] = {}
-        self._broke, self._defect = False, ""
+        self._broke, self._defect = "", ""
         self._before = dict(state.budget)
         result: dict[str, Any] = {"message": state.instructions[0]}
         if references is not None:
@@ -149,7 +151,7 @@ class ScoredEpisode:
         state = self._state
         self._before = dict(state.budget)
         state.budget["steps"] = max(0, state.budget["steps"] - 1)  # 0 if an engine failed
-        self._broke, self._defect = False, ""
+        self._broke, self._defect = "", ""
         self._call: Call | None = None  # unless it is carried out
         try:
             try:
@@ -162,7 +164,7 @@ class ScoredEpisode:
                 raise ToolError(call)
             result = call.tool.function(state, **call.arguments)
         except BudgetError as error:
-            self._shown, self._broke = {"error": str(error)}, True
+            self._shown, self._broke = {"error": str(error)}, error.budget
         except (ToolError, UnknownPaperError, UnreadableError) as error:
             self._shown = {"error": str(error)}
             self._defect = str(error) if isinstance(error, ReaderDefectError) else ""
@@ -191,8 +193,17 @@ class ScoredEpisode:
         if self._call is not None and self._scoring.reads_results:
             self._seen.append(Seen(self._call.tool.name, self._call.arguments, self.result))
         budget = state.budget
-        terminated = state.over
-        truncated = not terminated and (self._broke or budget["steps"] <= 0)
+        if not self._defect:  # which is no fault of the agent
+            self._refused = 0 if self._call else self._refused + 1
+        terminated, reason = state.over, self._broke
+        if terminated:
+            finished = self._call is not None and self._call.tool.name == "finish"
+            reason = "finished" if finished else "submitted"
+        elif self._max_refused is not None and self._refused >= self._max_refused:
+            reason = reason or "refused"
+        elif budget["steps"] <= 0:
+            reason = reason or "steps"
+        truncated = not terminated and reason != ""
         self.over = terminated or truncated
         info: dict[str, Any] = {"topic_id": self.topic.id}
         score: float | None = None
@@ -209,6 +220,7 @@ class ScoredEpisode:
                     submitted.update(stage.answer.places(state.answers[stage.name]))
             unseen = submitted - self.shown.keys()
             info["unseen"] = len(unseen) / len(submitted) if submitted else None
+            info["termination"] = reason
             score = self._scoring.task.worth(info["metrics"])
             if "written" in budget:
                 info["seen"] = sorted(seen)
@@ -271,6 +283,7 @@ class ScoredEpisode:
             "ended": self.over,
             **({} if self._pool is None else {"pool": self._pool.save()}),
             **({"seen": list(map(list, self._seen))} if self._scoring.reads_results else {}),
+            **({} if self._max_refused is None else {"refused": self._refused}),
         }
 
     def restore(self, saved: Mapping[str, Any]) -> None:
@@ -290,7 +303,10 @@ class ScoredEpisode:
 
     def _wrong(self, saved: Mapping[str, Any]) -> str | None:
         """Return what in a saved state is not of this episode, or None."""
-        if why := schema_error(saved, _FORM if self._pool is None else _FORM | {"pool": POOL_FORM}):
+        form = _FORM if self._pool is None else _FORM | {"pool": POOL_FORM}
+        if why := schema_error(
+            saved, form if self._max_refused is None else form | {"refused": int}
+        ):
             return why
         state, pool = self._state, saved.get("pool", {"scores": {}, "actions": [], "listed": 0})
         for name in ("shown", "selected", "cited", "digested"):
@@ -322,6 +338,7 @@ class ScoredEpisode:
         self.shown = dict.fromkeys(saved["shown"])
         self.result, self.over = saved["result"], saved["ended"]
         self._seen = [Seen(*each) for each in saved.get("seen", ())]
+        self._refused = saved.get("refused", 0)
         if self._pool is not None:
             self._pool.restore(saved["pool"])
         self._gold_shown = self._gains.keys() & self.shown.keys()
@@ -354,7 +371,7 @@ class ScoredEpisode:
                 f"the result has {len(text)} characters and {budget['characters']} may still be "
                 "shown, so the episode is over."
             )
-            self.result, self._broke = encode({"error": error}), True
+            self.result, self._broke = encode({"error": error}), "characters"
             return
         budget["characters"] -= 0 if free else len(text)
         self.result = text

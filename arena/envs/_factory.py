@@ -78,7 +78,7 @@ class EpisodeFactory:
         self._budget = {
             name.removeprefix("max_"): value
             for name, value in config.limits.items()
-            if name not in ("max_k", "max_result_characters")
+            if name not in ("max_k", "max_refused", "max_result_characters")
         }
         self._most = config.max_result_characters
         self._instructions = self.task.instructions(config.references, config.since)
@@ -165,7 +165,10 @@ class EpisodeFactory:
                 state.view, self.corpus.document_number, most or DEFAULT_POOL_CHARACTERS
             )
             most = None
-        return ScoredEpisode(topic, state, self.tools, self._scoring, references, text, most, pool)
+        return ScoredEpisode(
+            topic, state, self.tools, self._scoring, references, text, most, pool,
+            self._config.max_refused,
+        )  # fmt: skip
 
     def _text(self, topic_id: str) -> str:
         topic = self.tasks.topic(topic_id)

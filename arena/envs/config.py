@@ -134,6 +134,8 @@ class EnvConfig(BaseModel):
     max_written: StrictInt | None = Field(None, ge=0, le=10**7)
     """Report: characters that an episode writes (200000 by default); a call that writes more is
     refused."""
+    max_refused: StrictInt | None = Field(None, ge=1, le=10**6)
+    """Off by default, and in no observation: calls refused in a row that truncate an episode."""
 
     _task: Task = PrivateAttr()
     _rewards: tuple[Reward, ...] = PrivateAttr()

@@ -216,9 +216,10 @@ class ResearchEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
             of references that are in reach (``gold``), listed (``references``) and cited by the
             topic in all (``references_total``), and ``unseen``, the share of submitted ids that no
             result of the episode had, papers given at the start included; None if no paper was
-            submitted. With `paper_text` also ``digests``: how many of the
-            papers that were read are ``shown`` with a digest, and how many are ``missing`` one. If
-            an exception ended the scoring, ``metrics`` is empty, and ``failed`` is its kind,
+            submitted. ``termination`` is ``submitted``, ``finished`` (by the tool), ``refused``
+            (see ``max_refused``) or the budget that was used up. With `paper_text` also
+            ``digests``: how many of the papers that were read are ``shown`` with a digest, and how
+            many are ``missing`` one. If an exception ended the scoring, ``metrics`` is empty, and ``failed`` is its kind,
             message and line; ``defect`` is that of one by which an action could not be read.
 
         Raises:

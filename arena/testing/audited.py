@@ -464,7 +464,7 @@ def check_info(
     expected: dict[str, Any] = {"topic_id": topic.id, "reward_terms": ANY, "gain": ANY}
     if over:
         expected |= dict.fromkeys({"digests", "seen"} & info.keys(), ANY)  # where there are some
-        expected |= {"unseen": ANY}
+        expected |= {"unseen": ANY, "termination": ANY}
         expected |= {"gold": len(topic.gains), "references": len(topic.references)}
         expected |= {"references_total": topic.references_total, "answers": answers}
         expected |= {"metrics": ANY}

@@ -48,7 +48,14 @@ class ToolError(ArenaError):
 
 
 class BudgetError(ToolError):
-    """A call for which no budget is left; it ends the episode."""
+    """A call for which no budget is left; it ends the episode.
+
+    `budget` is the name of the budget, such as ``searches``.
+    """
+
+    def __init__(self, message: str, budget: str = "budget") -> None:
+        super().__init__(message)
+        self.budget = budget
 
 
 class Parameter(NamedTuple):

@@ -158,7 +158,7 @@ class Episode:
     def spend(self, what: str) -> None:
         """Take one off a budget."""
         if self.budget[what] <= 0:
-            raise BudgetError(_SPENT[what])
+            raise BudgetError(_SPENT[what], what)
         self.budget[what] -= 1
         self.spent[what] += 1
 

@@ -78,7 +78,7 @@ def test_an_episode(synthetic):
     assert (terminated, truncated) == (True, False)
     assert list(info) == [
         "topic_id", "answers", "metrics", "gold", "references", "references_total", "unseen",
-        "reward_terms", "gain",
+        "termination", "reward_terms", "gain",
     ]  # fmt: skip
     assert info["answers"] == {"discovery": ids}
     # Recall and precision by their definition, from an independent reading of the labels.
