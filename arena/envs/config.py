@@ -259,12 +259,10 @@ class EnvConfig(BaseModel):
 
     @property
     def sha256(self) -> str:
-        """Hash of all settings; one of `_LATER` that is not given leaves it as it was."""
-        lacking = {name for name in _LATER if getattr(self, name) is None}
-        return sha256_json(self.model_dump(mode="json", exclude=lacking))
+        """Hash of all settings but those that are None: a new setting leaves older hashes."""
+        return sha256_json(self.model_dump(mode="json", exclude_none=True))
 
 
-_LATER = ("empty_gold", "since")
 SETTINGS = tuple(EnvConfig.model_fields)
 """Names of the settings."""
 LIMITS = tuple(name for name in SETTINGS if name.startswith("max_"))
