@@ -32,6 +32,7 @@ from arena.kit.files import schema_error
 from arena.kit.options import checked
 from arena.kit.threads import Threads
 from arena.tasks import TaskSet, choose_topics
+from arena.telemetry import Watch, telemetry
 from arena.text.display import count
 from arena.tools import Search, ToolResult, encode, json_action, make_searches, tool_schemas
 
@@ -48,7 +49,7 @@ _OVER = "the episode is over: nothing more can be done in it."
 _FAILED = "the tool failed, which is no fault of the call. The episode is over."
 _STATE = {
     "env": Mapping, "steps": int, "over": bool, "valid": bool, "played": list, "rewards": list,
-    "terms": Mapping, "metrics": Mapping,
+    "terms": Mapping, "metrics": Mapping, "refused": list, "termination": str,
 }  # fmt: skip
 _log = logging.getLogger(__name__)
 
@@ -72,6 +73,8 @@ class Totals(NamedTuple):
 
     Refused actions count as steps. Metrics are empty until the episode is over. `valid` is False
     where a tool failed, which is no fault of the agent: then the reward is not the agent's.
+    `termination` says why the episode ended, as `info` does, or ``failed``; "" before the end.
+    `telemetry` is as `arena.telemetry.telemetry` returns it.
     """
 
     topic_id: str
@@ -82,6 +85,8 @@ class Totals(NamedTuple):
     budget: dict[str, int]
     over: bool
     valid: bool = True
+    termination: str = ""
+    telemetry: dict[str, int] = {}  # noqa: RUF012 - never changed
 
 
 class SessionStep(NamedTuple):
@@ -126,7 +131,9 @@ class EpisodeSession:
         clock: Callable[[], float] = time.monotonic,
         record: Callable[[dict[str, Any]], None] | None = None,
         threads: Threads | None = None,
+        watch: Watch | None = None,
     ) -> None:
+        self._watch = watch
         self.key, self._env, self._clock, self._record = key, env, clock, record
         self._lock, self._turn = threading.Lock(), asyncio.Lock()
         self._threads = threads or Threads(1, step_together)
@@ -141,6 +148,8 @@ class EpisodeSession:
         self._rewards: list[float] = []
         self._terms: dict[str, list[float]] = {}
         self._metrics: dict[str, float] = {}
+        self._refusals: list[bool] = []
+        self._termination = ""
 
     def step(self, action: Any) -> SessionStep:
         """Carry out one action, as the environment's `step` does; one at a time.
@@ -192,6 +201,7 @@ class EpisodeSession:
             shows = self._observation["budget"]["characters"] < self._before
             head = step_text({**self._observation, "result": ""}).partition('"result"')[0]
             self.played.append((action, head * shows))
+            self._refusals.append(self.last.failed)
         self.used = self._clock()
         return self.last
 
@@ -202,13 +212,14 @@ class EpisodeSession:
             observation, reward, terminated, truncated, info = self._env.finish_step(made)
         except Exception:
             _log.exception("a step of the topic %r failed", self.topic_id)
-            self._over, self._valid = True, False
+            self._over, self._valid, self._termination = True, False, "failed"
             return self._refused(_FAILED)
         self._observation, self._over = observation, terminated or truncated
         self._rewards.append(reward)
         for name, value in info["reward_terms"].items():
             self._terms.setdefault(name, []).append(value)
         self._metrics = info.get("metrics", {})
+        self._termination = info.get("termination", "")
         failed = observation["result"].startswith('{"error":')
         return SessionStep(observation, float(reward), terminated, truncated, info, failed)
 
@@ -219,6 +230,13 @@ class EpisodeSession:
         the text that a trainer kept of the episode: where it dropped a result that shows papers,
         the totals are those of the episode without that call, since no model saw what it showed.
         """
+        totals = self._finish(kept)
+        if self._watch is not None:
+            self._watch.add(totals)
+            self._watch = None
+        return totals
+
+    def _finish(self, kept: str | None) -> Totals:
         with self._lock:
             seen = [each for each, head in self.played if kept is None or head in kept]
             if self._record is not None:
@@ -248,6 +266,12 @@ class EpisodeSession:
                 dict(self._observation["budget"]),
                 self._over,
                 self._valid,
+                self._termination,
+                telemetry(
+                    [action for action, _ in self.played],
+                    self._refusals,
+                    self.first["budget"]["characters"] - self._observation["budget"]["characters"],
+                ),
             )
 
     def save(self) -> dict[str, Any]:
@@ -262,6 +286,8 @@ class EpisodeSession:
                 "rewards": list(self._rewards),
                 "terms": {name: list(values) for name, values in self._terms.items()},
                 "metrics": dict(self._metrics),
+                "refused": list(self._refusals),
+                "termination": self._termination,
             }
 
     def restore(self, state: Mapping[str, Any]) -> dict[str, Any]:
@@ -280,6 +306,7 @@ class EpisodeSession:
             self.topic_id, self.played = state["env"]["topic_id"], played
             self._steps, self._over, self._valid = state["steps"], state["over"], state["valid"]
             self._rewards, self._terms, self._metrics = rewards, terms, dict(state["metrics"])
+            self._refusals, self._termination = [*state["refused"]], state["termination"]
             self.used = self._clock()
             return self._observation
 
@@ -335,7 +362,7 @@ class Sessions:
         self._open: dict[str, EpisodeSession] = {}
         self._ended: dict[str, None] = {}  # keys of sessions that nobody asked to close
         self._lock, self._writing = threading.RLock(), threading.Lock()
-        self._threads = Threads(_THREADS, step_together)
+        self._threads, self._watch = Threads(_THREADS, step_together), Watch()
         self._gone = threading.Event()
         weakref.finalize(self, self._gone.set)
         self._reaper: threading.Thread | None = None
@@ -399,7 +426,9 @@ class Sessions:
         self._make_room(key)
         record = None if self._rollouts is None else self._keep
         fork = self.env.fork()
-        session = EpisodeSession(key, fork, seed, topic_id, self._clock, record, self._threads)
+        session = EpisodeSession(
+            key, fork, seed, topic_id, self._clock, record, self._threads, self._watch
+        )
         with self._lock:
             self._make_room(key)
             self._open[key] = session

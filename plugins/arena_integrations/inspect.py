@@ -73,7 +73,8 @@ def episodes(
             if specification.headline in value:  # the viewer shows the first one most
                 value = {specification.headline: value[specification.headline]} | value
             spent = {"steps": totals.steps, "terms": totals.terms, "left": totals.budget}
-            return Score(value=value, metadata=spent)
+            ended = {"termination": totals.termination, "telemetry": totals.telemetry}
+            return Score(value=value, metadata=spent | ended)
 
         return score
 

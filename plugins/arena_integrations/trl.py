@@ -17,8 +17,9 @@ from arena.corpus import Corpus
 from arena.errors import DataError
 from arena.kit.lazy import load
 from arena.llm.prompts import Fields, read_template
-from arena.session import EpisodeSession, Sessions
+from arena.session import EpisodeSession, Sessions, Totals
 from arena.tasks import TaskSet, choose_topics
+from arena.telemetry import summary
 from arena.tools import ToolError
 
 if TYPE_CHECKING:
@@ -42,6 +43,7 @@ class _Rollout:
     _sessions: ClassVar[Sessions]
     _session: EpisodeSession
     _kept: str | None
+    _totals: Totals | None
 
     def __init__(self) -> None:
         self._close: Callable[[], None] = lambda: None
@@ -55,6 +57,7 @@ class _Rollout:
             )
         self._close()
         self._session, self._kept = self._sessions.open(seed=seed, topic_id=topic_id), None
+        self._totals = None
         self._close = weakref.finalize(self, self._sessions.discard, self._session.key)
         return self._session.opening
 
@@ -63,22 +66,34 @@ class _Rollout:
 
         TRL asks when the model has stopped: what it selected or wrote counts.
         """
-        totals = self._session.finish(self._kept)
+        totals = self._finish()
         return totals.reward if totals.valid else None
+
+    def _finish(self) -> Totals:
+        if self._totals is None:
+            self._totals = self._session.finish(self._kept)
+        return self._totals
 
 
 def kept_results(
-    completions: Sequence[Sequence[dict[str, Any]]], environments: Sequence[Any], **_: Any
+    completions: Sequence[Sequence[dict[str, Any]]],
+    environments: Sequence[Any],
+    log_metric: Callable[[str, float], None] | None = None,
+    **_: Any,
 ) -> list[None]:
     """Tell each rollout which results the trainer kept; for ``GRPOTrainer(reward_funcs=...)``.
 
     TRL drops a result that exceeds ``max_completion_length``, and asks ``get_reward`` after this:
     the reward is then that of the episode without such calls. Returns None for each, which adds
-    nothing: beside a 0, TRL would not mask a rollout whose own reward is None.
+    nothing: beside a 0, TRL would not mask a rollout whose own reward is None. The trainer's log
+    gets what `arena.telemetry.summary` says of the step, as ``arena/calls`` and so on.
     """
     for rollout, completion in zip(environments, completions, strict=True):
         texts = [str(each["content"]) for each in completion if each["role"] == "tool"]
         rollout._kept = "\n".join(texts)
+    if log_metric is not None:
+        for name, value in summary([rollout._finish() for rollout in environments]).items():
+            log_metric(f"arena/{name}", value)
     return [None] * len(completions)
 
 

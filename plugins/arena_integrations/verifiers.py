@@ -41,11 +41,14 @@ class EpisodeState(vf.State):  # type: ignore[misc]
     reward: float = 0.0
     metrics: dict[str, float] = Field(default_factory=dict)
     over: bool = False
+    termination: str = ""
+    telemetry: dict[str, int] = Field(default_factory=dict)
     error: str = ""
 
     def take(self, totals: Totals) -> None:
         """Keep what an episode has earned so far."""
         self.reward, self.metrics, self.over = totals.reward, totals.metrics, totals.over
+        self.termination, self.telemetry = totals.termination, totals.telemetry
         if not totals.valid:
             self.error = f"a tool failed on the topic {totals.topic_id!r}."
 
@@ -177,7 +180,8 @@ class ResearchTask(vf.Task[ResearchData, EpisodeState]):  # type: ignore[misc]
             trace.state.take(totals)
         if trace.state.error:  # a reward of 0 would not be the agent's
             raise ArenaError(trace.state.error)
-        earned = {"reward": trace.state.reward, "metrics": trace.state.metrics}
+        kept = ("reward", "metrics", "termination", "telemetry")
+        earned = {name: getattr(trace.state, name) for name in kept}
         trace.info["arena"] = earned | {"left": left}  # in the file of traces, as no state is
 
     @vf.stop  # type: ignore[untyped-decorator]
@@ -192,8 +196,8 @@ class ResearchTask(vf.Task[ResearchData, EpisodeState]):  # type: ignore[misc]
 
     @vf.metric  # type: ignore[untyped-decorator]
     async def metrics(self, trace: vf.Trace) -> Mapping[str, float]:
-        """Return the environment's metrics."""
-        return dict(trace.info["arena"]["metrics"])
+        """Return the environment's metrics, and the numbers of `arena.telemetry`."""
+        return {**trace.info["arena"]["metrics"], **trace.info["arena"]["telemetry"]}
 
 
 class ResearchTaskset(vf.Taskset[ResearchTask, ResearchConfig]):  # type: ignore[misc]

@@ -12,8 +12,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from arena.errors import ArenaError, DataError
-from arena.session import EpisodeSession, Sessions, play_again
+from arena.session import EpisodeSession, Sessions, Totals, play_again
 from arena.tasks import TaskSet
+from arena.telemetry import Watch, telemetry
 
 try:
     from verl.tools.base_tool import BaseTool
@@ -25,6 +26,7 @@ TOTALS = "arena"
 
 _SHARED: weakref.WeakValueDictionary[str, Sessions] = weakref.WeakValueDictionary()
 _EPISODES: weakref.WeakKeyDictionary[Any, EpisodeSession] = weakref.WeakKeyDictionary()
+_WATCH = Watch()
 
 
 def tool_config(corpus: str, task: str = "discovery", **arguments: Any) -> dict[str, Any]:
@@ -70,12 +72,13 @@ def compute_score(
     extra_info: Mapping[str, Any],
     invalid: float | None = None,
     **_: Any,
-) -> dict[str, float]:
+) -> dict[str, Any]:
     """Return verl's reward of a rollout: the sum of its rewards, 0 if it never called a tool.
 
     The episode of a model that stopped is finished: what it selected or wrote counts. So its
     actions are carried out again, here, without those whose result verl dropped as too long.
-    ``over`` is 1 if the episode ended before, and ``steps`` counts its actions.
+    ``over`` is 1 if the episode ended before, and ``steps`` counts its actions. ``termination`` and
+    the numbers of `arena.telemetry` are beside them.
 
     ``valid`` is 0 if a tool failed, so that a trainer can mask the rollout: its score is `invalid`.
     By default such a rollout is an error.
@@ -86,14 +89,24 @@ def compute_score(
     if not totals.get("valid", True):  # the reward is not the agent's
         if invalid is None:
             raise DataError(f"a tool failed on the topic {totals['topic_id']!r}.")
-        return {"score": invalid, "over": 1.0, "steps": totals["steps"], "valid": 0.0}
+        ends = {"over": 1.0, "steps": totals["steps"], "valid": 0.0}
+        return {"score": invalid, **ends, **_told(totals)}
     over, again = totals["over"], totals.get("again")
     if again is not None:
         kept = [action for action, head in again["played"] if head in solution_str]
         if not over or len(kept) < len(again["played"]):
             env = _sessions_of(again["config"]).env
             totals = play_again(env, totals["topic_id"], kept)._asdict()
-    return {"score": totals["reward"], "over": float(over), "steps": totals["steps"], "valid": 1.0}
+    ends = {"over": float(over), "steps": totals["steps"], "valid": 1.0}
+    return {"score": totals["reward"], **ends, **_told(totals)}
+
+
+def _told(totals: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what the trainer shows besides; verl wants the same keys of all rollouts."""
+    numbers = totals.get("telemetry") or telemetry([], [], 0)
+    if "topic_id" in totals:
+        _WATCH.add(Totals(**{name: totals[name] for name in Totals._fields if name in totals}))
+    return {"termination": totals.get("termination", ""), **numbers}
 
 
 class ResearchTool(BaseTool):  # type: ignore[misc]

@@ -122,8 +122,12 @@ def test_vf_eval_gives_the_rewards_of_the_plain_environment(
         assert trace["errors"] == []
         assert trace["stop_condition"] == ("over" if count == 4 else "agent_completed")
         assert trace["rewards"] == {"reward": {"score": reward, "weight": 1.0}}
-        assert trace["metrics"] == metrics
-        assert trace["info"]["arena"] == {"reward": reward, "metrics": metrics, "left": count < 4}
+        assert {name: trace["metrics"][name] for name in metrics} == metrics
+        assert trace["metrics"]["calls"] == count
+        told = dict(trace["info"]["arena"])
+        assert told.pop("telemetry")["calls"] == count
+        assert told.pop("termination") == ("submitted" if count == 4 else "finished")
+        assert told == {"reward": reward, "metrics": metrics, "left": count < 4}
         messages = [node["message"] for node in trace["nodes"]]
         assert [m["content"] for m in messages if m["role"] == "tool"] == texts[:3]
     assert any(trace["metrics"]["recall@100"] > 0 for trace in traces)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 from arena.cli.commands import command
@@ -73,10 +74,12 @@ def trackio(
     from arena.corpus import Corpus
     from arena_integrations._trackio_log import write_trackio
 
-    written = write_trackio(runs, Corpus.open(corpus, tasks=tasks), project, answers)
+    written, alarm = write_trackio(runs, Corpus.open(corpus, tasks=tasks), project, answers)
     for name, number in written.items():
         print(f"{printable(name)}: {count(number, 'episode')}")
     print(f"Look at them: trackio show --project {project}")
+    if alarm:
+        print(alarm, file=sys.stderr)
 
 
 @command("export.examples")

@@ -1,0 +1,130 @@
+"""What goes wrong in training unseen: numbers of each episode, of a step, and one line of alarm.
+
+The rules of thumb and their sources: docs/trainers.md.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from statistics import fmean
+from typing import Any, Protocol
+
+from arena.kit.files import json_value
+
+WINDOW = 64
+"""Episodes after which `Watch` looks, where nobody says where a step of training ends."""
+_RULES = {
+    "equal_groups": (0.5, "of the groups have equal rewards, from which nothing is learned"),
+    "wasted_queries": (0.5, "of the queries are empty or repeated"),
+    "refused_in_a_row": (3.0, "calls in a row are refused in the mean episode (max_refused)"),
+    "invalid_rollouts": (0.1, "of the rollouts are not valid, since a tool failed"),
+}
+_log = logging.getLogger(__name__)
+
+
+class Rollout(Protocol):
+    """What `summary` reads of `arena.session.Totals`."""
+
+    @property
+    def topic_id(self) -> str:
+        """Id of the topic: rollouts of one are a group."""
+
+    @property
+    def reward(self) -> float:
+        """Sum of the rewards."""
+
+    @property
+    def valid(self) -> bool:
+        """Whether no tool failed."""
+
+    @property
+    def telemetry(self) -> Mapping[str, int]:
+        """The numbers of `telemetry`."""
+
+
+def telemetry(actions: Sequence[Any], refused: Sequence[bool], characters: int) -> dict[str, int]:
+    """Return the numbers of an episode that trainers watch.
+
+    ``calls``; ``queries`` of the searches, and how many of them are ``empty_queries`` (no letter or
+    digit) and ``repeated_queries`` (with the same page, sent before); ``refused`` calls and the
+    most ``refused_in_a_row``; and the given `characters` of results that show papers. These are
+    characters, as budgets count them: how many tokens they are depends on the model.
+    """
+    sent: set[tuple[Any, ...]] = set()
+    queries = empty = repeated = row = longest = 0
+    for action, failed in zip(actions, refused, strict=True):
+        row = row + 1 if failed else 0
+        longest = max(longest, row)
+        for query, *page in () if failed else _queries(action):
+            words = " ".join(query.casefold().split())
+            queries += 1
+            empty += not any(map(str.isalnum, words))
+            repeated += (words, *page) in sent
+            sent.add((words, *page))
+    return {
+        "calls": len(actions), "queries": queries, "empty_queries": empty,
+        "repeated_queries": repeated, "refused": sum(refused), "refused_in_a_row": longest,
+        "characters": characters,
+    }  # fmt: skip
+
+
+def _queries(action: Any) -> Iterator[tuple[Any, ...]]:
+    """Yield the queries of a call that was carried out, with page and engine."""
+    given = action if isinstance(action, Mapping) else json_value(action)
+    if isinstance(given, Mapping) and given["tool"] == "search":
+        asked = given["arguments"]
+        for query in asked.get("queries") or [asked.get("query") or ""]:
+            yield query, asked.get("offset") or 0, asked.get("retriever")
+
+
+def summary(rollouts: Sequence[Rollout]) -> dict[str, float]:
+    """Return the numbers of a step of training: means over its rollouts, at least one, and shares.
+
+    ``wasted_queries`` is the share of queries that are empty or repeated, ``invalid_rollouts`` that
+    of rollouts in which a tool failed, ``equal_groups`` that of topics with several valid rollouts
+    whose rewards are equal; it is left out where no topic has several.
+    """
+    names = dict.fromkeys(name for each in rollouts for name in each.telemetry)
+    found = {name: fmean(each.telemetry.get(name, 0) for each in rollouts) for name in names}
+    if found.get("queries"):
+        wasted = found["empty_queries"] + found["repeated_queries"]
+        found["wasted_queries"] = min(1.0, wasted / found["queries"])
+    found["invalid_rollouts"] = fmean(not each.valid for each in rollouts)
+    groups: dict[str, list[float]] = {}
+    for each in rollouts:
+        if each.valid:
+            groups.setdefault(each.topic_id, []).append(each.reward)
+    several = [rewards for rewards in groups.values() if len(rewards) > 1]
+    if several:
+        found["equal_groups"] = fmean(max(r) - min(r) < 1e-9 for r in several)
+    return found
+
+
+def alarm(numbers: Mapping[str, float]) -> str:
+    """Return one line about the rules of thumb that a `summary` breaks, or ""."""
+    broken = [
+        f"{numbers[name]:.2g} {words}"
+        for name, (limit, words) in _RULES.items()
+        if numbers.get(name, 0) > limit
+    ]
+    return f"training: {'; '.join(broken)}. See docs/trainers.md." if broken else ""
+
+
+class Watch:
+    """Logs the `alarm` of each `WINDOW` rollouts, from any thread."""
+
+    def __init__(self) -> None:
+        self._rollouts: list[Rollout] = []
+        self._lock = threading.Lock()
+
+    def add(self, rollout: Rollout) -> None:
+        """Count a rollout that is over."""
+        with self._lock:
+            self._rollouts.append(rollout)
+            if len(self._rollouts) < WINDOW:
+                return
+            ended, self._rollouts = self._rollouts, []
+        if line := alarm(summary(ended)):
+            _log.warning(line)
