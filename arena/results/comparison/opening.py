@@ -16,6 +16,7 @@ import numpy as np
 from arena import trec
 from arena.corpus import Corpus
 from arena.errors import DataError, clip
+from arena.kit.files import sha256_json
 from arena.metrics import mean
 from arena.runs.checking import refuse_misstated
 from arena.runs.directory import OpenedRun, read_timing
@@ -84,7 +85,9 @@ class ComparedRun:
 
     `task` is the task that it played; a system that a suite scored has none. `opened` is the run
     itself, None of a file of answers, and `gold` its labels: topic -> paper -> gain. `pooled` runs
-    over `corpora` corpora may stand behind it, see `pool`.
+    over `corpora` corpora may stand behind it, see `pool`. `repeats` are the scores of a topic in
+    each of these, or in each episode of a run that plays a topic several times; pooled ones have
+    the beginning of the ``corpus`` hash, and the ``system``, of what the run is of.
     """
 
     name: str
@@ -100,6 +103,7 @@ class ComparedRun:
     remarks: tuple[str, ...] = ()
     pooled: int = 1
     corpora: int = 1
+    repeats: Mapping[str, Sequence[Mapping[str, Any]]] = field(default_factory=dict)
 
     @property
     def unseen(self) -> float | None:
@@ -207,11 +211,14 @@ def read_compared_run(
     """Return a run by its name in the comparison, with its episodes; call `tick` after each."""
     manifest = run.manifest
     episodes, efforts = dict[str, PlayedEpisode](), []
+    repeats = dict[str, list[Mapping[str, Any]]]()
     for record in run.episodes(every=True):
-        if record["topic_id"] not in metrics["per_topic"]:
+        if (topic := record["topic_id"]) not in metrics["per_topic"]:
             continue
+        one = metrics["per_topic"][topic] if run.repeats == 1 else record["metrics"]
+        repeats.setdefault(topic, []).append(one)
         played = played_episode(record, run)
-        episodes.setdefault(record["topic_id"], played)  # the first of several is shown
+        episodes.setdefault(topic, played)  # the first of several is shown
         efforts.append(played.effort)
         tick()
     effort = Effort.total(efforts, read_timing(run.directory))
@@ -222,7 +229,7 @@ def read_compared_run(
         why = "it searches nothing"
     return ComparedRun(
         name, manifest, metrics, episodes, effort, why, run.directory, run.task, run,
-        read_gold(run, metrics["per_topic"]),
+        read_gold(run, metrics["per_topic"]), repeats=repeats,
     )  # fmt: skip
 
 
@@ -239,10 +246,12 @@ def pool(runs: Sequence[ComparedRun]) -> ComparedRun:
     gold = dict[str, Mapping[str, int]]()
     for run in runs:
         mark = f"{_corpus_of(run)[:8]}:" if len(corpora) > 1 else ""
+        system = [run.manifest[key] for key in ("agent", "agent_options", "seed")]
+        of = {"corpus": _corpus_of(run)[:8], "system": sha256_json(system)[:8]}
         gold |= {mark + topic: gains for topic, gains in run.gold.items()}
         for topic, row in run.metrics["per_topic"].items():
             inside = {"cluster": mark + row["cluster"]} if row.get("cluster") else {}
-            rows.setdefault(mark + topic, []).append(row | inside)
+            rows.setdefault(mark + topic, []).append(row | inside | of)
             episodes.setdefault(mark + topic, run.episodes[topic])
     names = [n for n in first.metrics["mean"] if all(n in run.metrics["mean"] for run in runs)]
     merged = {
@@ -269,7 +278,7 @@ def pool(runs: Sequence[ComparedRun]) -> ComparedRun:
     return dataclasses.replace(
         first, metrics=metrics, episodes=episodes, pooled=len(runs), corpora=len(corpora),
         effort=Effort.total((run.effort for run in runs), None), why_no_curve="it is several runs",
-        gold=gold, remarks=(remark,),
+        gold=gold, remarks=(remark,), repeats=rows,
     )  # fmt: skip
 
 
