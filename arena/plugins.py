@@ -54,7 +54,7 @@ _HOMES = (
     "arena.agents", "arena.answers", "arena.cli.commands", "arena.corpus.schemes",
     "arena.serving", "arena.encoders", "arena.executors", "arena.paper_texts", "arena.metrics",
     "arena.mindmap.extractors",
-    "arena.retrieval", "arena.rewards", "arena.suites", "arena.tasks",
+    "arena.results.comparison.opening", "arena.retrieval", "arena.rewards", "arena.suites", "arena.tasks",
     "arena.tools", "corpus_builder.judges", "corpus_builder.questions",
     "corpus_builder.readers.base", "corpus_builder.sources.base",
 )  # fmt: skip

@@ -24,11 +24,13 @@ from arena.metrics import ScoreContext, checked, metric
 from arena.mindmap import MindMap
 from arena.mindmap.extractors import extractor
 from arena.paper_texts import paper_text
+from arena.results.comparison.opening import Opened, result_reader
 from arena.retrieval import Ranking, Retriever, Scope, retriever
 from arena.rewards import Progress, Reward, reward
+from arena.runs.directory import OpenedRun
 from arena.serving import integration
 from arena.suites import Evaluation, OutputPath, suite
-from arena.tasks import Task, task
+from arena.tasks import Task, open_task, task
 from arena.tools import Episode, tool
 from arena_suites.judging import rubric
 from arena_suites.maps.formats import mind_map_format
@@ -299,6 +301,36 @@ def letter_count(*, made: OutputPath) -> Evaluation:
     """
     number = float(len(Path(made).read_text()))
     return Evaluation({"letters": number}, {"s": {"letters": number}}, [])
+
+
+class Lines(OpenedRun):
+    """A file with a topic and its recall in each line."""
+
+    def __init__(self, path: Path) -> None:
+        self.directory, self.task = path, open_task("discovery")
+        lines = [line.split() for line in path.read_text().splitlines()]
+        self.scores = {topic: {"recall@100": float(score)} for topic, score in lines}
+        self.manifest = {
+            "task": "discovery", "definition": self.task.definition(), "agent": path.stem,
+            "agent_options": {}, "environment": {"retriever": "none"}, "seed": 0, "sha256": {},
+            "topics": [*self.scores],
+        }  # fmt: skip
+
+    def episodes(self, every: bool = False) -> Iterator[dict[str, Any]]:
+        """Yield the scores."""
+        for topic, scores in self.scores.items():
+            yield {"topic_id": topic, "steps": [], "answers": {}, "metrics": scores}
+
+
+@result_reader(".lines")
+def read_scores(path: Path) -> Opened:
+    """Lines of topics and scores."""
+    run, empty = Lines(path), {"submitted": {}}
+    mean = sum(row["recall@100"] for row in run.scores.values()) / len(run.scores)
+    return run, {
+        "mean": {"recall@100": mean}, "ceiling": {}, "counts": {"scored": len(run.scores)},
+        "per_topic": {topic: row | empty for topic, row in run.scores.items()},
+    }  # fmt: skip
 
 
 @rubric("liking", dimensions=("liking",), fields=("expert", "generated"))

@@ -105,6 +105,7 @@ CASES = {
     ],
     "reader": ["arena-corpus build library --papers reefs.enw --output b --plugin FILE"],
     "XML reader": ["arena-corpus build library --papers reefs.xml --output b --plugin FILE"],
+    "result reader": ["arena compare a.lines b.lines --plugin FILE"],
     "retriever": [
         "arena-corpus index tiny --engine @lengths",
         "arena search --corpus tiny --query graphs --before 2030 --retriever @lengths",
@@ -147,6 +148,8 @@ def place(tmp_path, tiny, synthetic, monkeypatch):
     Path("reefs.enw").write_text(ENDNOTE)
     Path("reefs.xml").write_text(XML)
     Path("m.json").write_text(MAP)
+    for name, score in (("a.lines", 0.5), ("b.lines", 0.25)):
+        Path(name).write_text(f"one {score}\ntwo {score}\n")
     Path("questions.tsv").write_text("2020-05-01\twhat is known of graphs\tGraph Search\n")
     paper = {
         "id": "2001.00001", "title": "Reefs, a survey", "abstract": "All about reefs.",
@@ -213,7 +216,9 @@ def test_a_plug_in_of_every_kind(kind, how, place, capsys, monkeypatch, syntheti
             plugins.entry_points.cache_clear()
         shutil.copy(SOURCE.with_name("first_words.txt"), Path(file).parent)
         prefix = "" if how == "installed" else f"{file}:"
-        needs_file = kind in ("command", "corpus scheme", "reader", "XML reader") and prefix
+        needs_file = (
+            kind in ("command", "corpus scheme", "reader", "XML reader", "result reader") and prefix
+        )
         try:
             for command in CASES[kind]:
                 words = command.replace("URL", server.url).replace(" --plugin FILE", "")

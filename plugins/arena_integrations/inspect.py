@@ -74,7 +74,7 @@ def episodes(
                 value = {specification.headline: value[specification.headline]} | value
             spent = {"steps": totals.steps, "terms": totals.terms, "left": totals.budget}
             ended = {"termination": totals.termination, "telemetry": totals.telemetry}
-            return Score(value=value, metadata=spent | ended)
+            return Score(value=value, metadata=spent | ended | tasks.groups(totals.topic_id))
 
         return score
 
@@ -90,7 +90,7 @@ def episodes(
         scorer=metrics(),
         cleanup=end,
         message_limit=_MESSAGES * steps,
-        metadata={"sha256": {"corpus": opened.sha256, "tasks": tasks.sha256}},
+        metadata={"task": name, "sha256": {"corpus": opened.sha256, "tasks": tasks.sha256}},
     )
 
 

@@ -254,7 +254,8 @@ def compare(
     places = {run.name: run.place.resolve() for run in compared}
     against = choose_baseline(baseline, places)
     pairs = [(name, against) for name in names if name != against]
-    notes = [*notes_on({run.name: run.manifest for run in compared if run.opened})]
+    ours = {r.name: r.manifest for r in compared if r.opened is not None and r.opened.files}
+    notes = [*notes_on(ours)]
     notes += [remark for run in compared for remark in run.remarks]
     if corpus is None or any(run.corpora > 1 for run in compared):
         notes.append("labels not checked: give --corpus." if corpus is None else _OF_ONE)
@@ -443,12 +444,17 @@ def compare_by(
                     detectable(float(spread[i]), number, alpha) if reachable else None,
                 )
             )  # fmt: skip
-    ceilings = [run.metrics["ceiling"].get(metric) for run in runs]
-    ceiling = ceilings[0] if ceilings.count(ceilings[0]) == len(ceilings) else None
+    ceilings = _ceilings(metric, runs)
+    ceiling = ceilings.pop() if len(ceilings) == 1 else None
     by_run = {name: tuple(column.tolist()) for name, column in columns.items()}
     return MetricComparison(
         metric, lower, tuple(topics), number, ceiling, by_run, means, tuple(differences)
     )
+
+
+def _ceilings(metric: str, runs: Sequence[ComparedRun]) -> set[float | None]:
+    """Return the ceilings of a metric, of the runs that have any."""
+    return {run.metrics["ceiling"].get(metric) for run in runs if run.metrics["ceiling"]}
 
 
 def _unlimited(run: OpenedRun) -> set[str]:
@@ -472,7 +478,7 @@ def _remarks_on(
             yield f"{remark}: those that every run has a value for."
         else:
             yield f"{remark}; the labels of the others have nothing that it counts."
-    if ceiling != runs[0].metrics["ceiling"].get(metric):
+    if len(_ceilings(metric, runs)) > 1:
         yield f"The runs were given different ceilings of {metric}; none is shown."
     means = table.means.items()
     above = [name for name, mean in means if ceiling is not None and mean.mean > ceiling + 1e-9]

@@ -18,6 +18,7 @@ from arena.corpus import Corpus
 from arena.errors import DataError, clip
 from arena.kit.files import sha256_json
 from arena.metrics import mean
+from arena.plugins import Registry
 from arena.runs.checking import refuse_misstated
 from arena.runs.directory import OpenedRun, read_timing
 from arena.runs.repeats import is_of_repeats
@@ -126,6 +127,13 @@ _SHORT = 12
 Opened = tuple[OpenedRun, dict[str, Any]]
 """A finished run and its ``metrics.json``."""
 
+RESULT_READERS: Registry[Callable[[Path], Opened]] = Registry("result reader")
+result_reader = RESULT_READERS.register
+"""Decorator ``@result_reader(".suffix")`` of a function that reads files of another program.
+
+What it returns states its scores; it has no ``files``, and its episodes have no steps.
+"""
+
 
 def open_runs(
     runs: Sequence[str | Path],
@@ -147,7 +155,8 @@ def open_runs(
         known = corpus is not None and corpus.sha256 == _corpus_of(
             run
         )  # one of several pooled ones
-        refuse_misstated(run, scores, corpus if known else None)
+        if run.files is not None:
+            refuse_misstated(run, scores, corpus if known else None)
     names = name_runs(given, [system[0][0] for system in systems])
     for run, scores in every if corpus else ():
         if missing := [name for name in metrics if name not in scores["mean"]]:
@@ -198,8 +207,15 @@ def _keep_common(opened: Sequence[Opened], corpus: Corpus | None, metrics: Seque
         scores["counts"] = scores["counts"] | {"topics": len(rows), "scored": scored}
 
 
+def has_reader(place: str | Path) -> bool:
+    """Return whether a plug-in reads a file by its suffix, or the first one of ``FILE,FILE``."""
+    return Path(directories_of(place)[0]).suffix in RESULT_READERS.names()
+
+
 def _open_run(directory: str | Path) -> tuple[OpenedRun, dict[str, Any]]:
     """Return a finished run whose files are as it left them, and its ``metrics.json``."""
+    if has_reader(directory):
+        return RESULT_READERS.get(Path(directory).suffix)(Path(directory))
     run = OpenedRun(directory)
     run.refuse_changed(*{**run.finished_files(), _METRICS: "", TRAJECTORIES: ""})
     return run, json.loads((run.directory / _METRICS).read_bytes())
@@ -222,14 +238,17 @@ def read_compared_run(
         efforts.append(played.effort)
         tick()
     effort = Effort.total(efforts, read_timing(run.directory))
-    why = None
-    if manifest["environment"].get("references") is not None:
+    why, remarks = None, tuple[str, ...]()
+    if run.files is None:
+        why = "its file has no steps"
+        remarks = (f"{name}: scores are as {run.directory.name} states them, not checked.",)
+    elif manifest["environment"].get("references") is not None:
         why = "its agent was given papers at the beginning"
     elif all(len(episode.curve) < 2 for episode in episodes.values()):
         why = "it searches nothing"
     return ComparedRun(
         name, manifest, metrics, episodes, effort, why, run.directory, run.task, run,
-        read_gold(run, metrics["per_topic"]), repeats=repeats,
+        read_gold(run, metrics["per_topic"]), remarks, repeats=repeats,
     )  # fmt: skip
 
 
@@ -278,7 +297,8 @@ def pool(runs: Sequence[ComparedRun]) -> ComparedRun:
     return dataclasses.replace(
         first, metrics=metrics, episodes=episodes, pooled=len(runs), corpora=len(corpora),
         effort=Effort.total((run.effort for run in runs), None), why_no_curve="it is several runs",
-        gold=gold, remarks=(remark,), repeats=rows,
+        gold=gold, repeats=rows,
+        remarks=(remark, *(each for run in runs for each in run.remarks)),
     )  # fmt: skip
 
 
@@ -297,6 +317,8 @@ def read_gold(run: OpenedRun, topics: Container[str]) -> dict[str, dict[str, int
 
 def played_episode(record: Mapping[str, Any], run: OpenedRun) -> PlayedEpisode:
     """Return the episode of `record`, a line of ``trajectories.jsonl`` of a run."""
+    if not record["steps"]:
+        return PlayedEpisode((0.0,), {}, Effort(1, None, None, None, None, None, None))
     curve, shown = [0.0], 0.0
     for step in record["steps"]:
         call = parse_action(step["action"], run.tools)

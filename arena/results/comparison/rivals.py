@@ -12,7 +12,7 @@ from arena.errors import DataError
 from arena.kit.files import sha256_json
 from arena.kit.workdir import read_manifest_of
 from arena.metrics import ENCODER
-from arena.results.comparison.opening import ComparedRun, Effort, PlayedEpisode
+from arena.results.comparison.opening import ComparedRun, Effort, PlayedEpisode, has_reader
 from arena.runs.directory import RUN
 from arena.runs.repeats import is_of_repeats
 from arena.runs.scoring import Scorer
@@ -24,6 +24,8 @@ _NONE = Effort(0, None, None, None, None, None, None)
 def is_rival(place: str | Path) -> bool:
     """Return whether a place has answers of another system, and no run or experiment."""
     path = Path(place)
+    if has_reader(place):
+        return False
     if os.path.isfile(place):  # noqa: PTH113 - `Path.is_file` raises for a name that is too long
         return True
     ours = (path / "experiment.json").is_file() or read_manifest_of(path, RUN) is not None

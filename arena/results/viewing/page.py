@@ -121,7 +121,8 @@ def _opened(
     if isinstance(runs, Comparison):
         if corpus is not None:
             tasks_of(runs, corpus)  # refuses another one
-        return runs, {run.name: run.opened for run in runs.runs}, why
+        played = {run.name: run.opened for run in runs.runs}
+        return runs, {name: run if run and run.files else None for name, run in played.items()}, why
     given, directories = zip(*map(split_name, runs), strict=True)
     opened = [OpenedRun(directory) for directory in directories]
     if corpus is None or (labels and all(run.files for run in opened)):
@@ -204,7 +205,7 @@ def _lines(
         ]
         reach = None
         if compared and topic in (rows := compared.runs[0].metrics["per_topic"]):
-            reach = rows[topic]["gold"]
+            reach = rows[topic].get("gold")
         lines.append(
             _Line(
                 topic, f"s{number}", about.text if about else "", about.date if about else "",
