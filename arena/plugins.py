@@ -51,12 +51,11 @@ D = TypeVar("D")
 VARIABLE = "ARENA_PLUGINS"
 """Environment variable that lists files."""
 _HOMES = (
-    "arena.agents", "arena.answers", "arena.cli.commands", "arena.corpus.schemes",
-    "arena.serving", "arena.encoders", "arena.executors", "arena.paper_texts", "arena.metrics",
-    "arena.mindmap.extractors",
-    "arena.results.comparison.opening", "arena.retrieval", "arena.rewards", "arena.suites", "arena.tasks",
-    "arena.tools", "corpus_builder.judges", "corpus_builder.questions",
-    "corpus_builder.readers.base", "corpus_builder.sources.base",
+    "arena.agents", "arena.answers", "arena.cli.commands", "arena.corpus.schemes", "arena.credit",
+    "arena.encoders", "arena.executors", "arena.metrics", "arena.mindmap.extractors",
+    "arena.paper_texts", "arena.results.comparison.opening", "arena.retrieval", "arena.rewards",
+    "arena.serving", "arena.suites", "arena.tasks", "arena.tools", "corpus_builder.judges",
+    "corpus_builder.questions", "corpus_builder.readers.base", "corpus_builder.sources.base",
 )  # fmt: skip
 """Modules that define the kinds of the core and of the builder."""
 

@@ -166,6 +166,10 @@ class Queries(gymnasium.Env[NDArray[np.float32], np.int64]):
             call = self._notes.next(observation)
         return earned, terminated, truncated, info
 
+    def earned(self, rewards: list[float]) -> list[float]:
+        """Return the rewards of an episode that is over; a subclass may share them out."""
+        return rewards
+
     def close(self) -> None:
         """Close the environment inside."""
         self.env.close()
@@ -253,7 +257,7 @@ def _episode(env: Queries, policy: Policy, rng: np.random.Generator, seed: int) 
         features, reward, terminated, truncated, _ = env.step(choice)
         rewards.append(reward)
         over = terminated or truncated
-    return chosen, rewards
+    return chosen, env.earned(rewards)
 
 
 def _gradient(policy: Policy, features: NDArray[np.float32], choice: int) -> Policy:

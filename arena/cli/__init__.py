@@ -23,7 +23,7 @@ _SECTIONS = {
     "look at a corpus": ("search", "list", "profile"),
     "run agents": ("run", "experiment", "train", "serve"),
     "score and compare": ("compare", "score", "rescore", "evaluate", "judge", "mindmap", "report"),
-    "see what happened": ("view", "show", "export"),
+    "see what happened": ("view", "show", "credit", "export"),
     "check": ("replay", "audit", "report-card", "plugins"),
 }
 """Aims of people -> the commands for them, for the help."""

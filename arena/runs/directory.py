@@ -31,6 +31,7 @@ MANIFEST_VERSION = 3
 FOUND_FILE = "start_from.json"
 TIMING = "timing.json"
 MACHINE = "machine.json"
+CREDIT = "credit.json"
 RUN = OutputKind("run", MANIFEST, {"agent": str, "sha256": dict})
 _FILES = (
     "qrels.trec",
@@ -39,6 +40,7 @@ _FILES = (
     TRAJECTORIES,
     TIMING,
     MACHINE,
+    CREDIT,
     "judgements/*.json",
 )
 _FORM: dict[str, Any] = {

@@ -1,0 +1,44 @@
+"""``arena credit``: what each call of a run was worth."""
+
+from __future__ import annotations
+
+from arena.cli.app import print_json, print_table
+from arena.cli.commands import command
+
+
+@command("credit")
+def credit(
+    run: str,
+    *,
+    corpus: str,
+    tasks: str | None = None,
+    played: bool = False,
+    repeats: int = 1,
+    agent: str | None = None,
+    json: bool = False,
+) -> None:
+    """Say what each call of a run was worth, for what was shown and for the headline metric.
+
+    The calls are written into RUN/credit.json, too, for `arena view`, `arena show` and `arena
+    export messages`. They depend on the labels: keep them from agents.
+
+    Args:
+        run (RUN): Directory of a run, finished or not.
+        played: Let the agent play on without each call, too; one that asks a language model cannot.
+        repeats: How often it plays on, with other seeds; the column has the mean.
+        agent (AGENT): The run's agent as FILE.py:CLASS, if it has no registered name.
+
+    Example:
+        arena credit runs/title --corpus demo/synthetic
+    """
+    from arena.runs.credit import write_credit
+    from arena.runs.directory import OpenedRun
+    from arena_analysis.credit import credit_of_run
+
+    found = credit_of_run(run, corpus, tasks, played=played, repeats=repeats, agent=agent)
+    write_credit(OpenedRun(run), found.headline, found.calls)
+    if json:
+        print_json(found._asdict())
+        return
+    print_table([[*row.values()] for row in found.calls], [*found.calls[0]])
+    print(f"Headline: {found.headline}. Shares are of the references in reach.")
