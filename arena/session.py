@@ -26,6 +26,7 @@ from annotated_types import Ge
 
 from arena.agents import tool_message
 from arena.corpus import Corpus
+from arena.credit import CREDITS, CreditFunction
 from arena.envs import EnvConfig, ResearchEnv
 from arena.errors import ArenaError, DataError, clip
 from arena.kit.files import schema_error
@@ -75,6 +76,7 @@ class Totals(NamedTuple):
     where a tool failed, which is no fault of the agent: then the reward is not the agent's.
     `termination` says why the episode ended, as `info` does, or ``failed``; "" before the end.
     `telemetry` is as `arena.telemetry.telemetry` returns it.
+    `credit` has a number for each action once the episode is over, if the sessions share it out.
     """
 
     topic_id: str
@@ -87,6 +89,7 @@ class Totals(NamedTuple):
     valid: bool = True
     termination: str = ""
     telemetry: dict[str, int] = {}  # noqa: RUF012 - never changed
+    credit: Sequence[float] = []
 
 
 class SessionStep(NamedTuple):
@@ -132,11 +135,13 @@ class EpisodeSession:
         record: Callable[[dict[str, Any]], None] | None = None,
         threads: Threads | None = None,
         watch: Watch | None = None,
+        credit: CreditFunction | None = None,
     ) -> None:
         self._watch = watch
         self.key, self._env, self._clock, self._record = key, env, clock, record
         self._lock, self._turn = threading.Lock(), asyncio.Lock()
         self._threads = threads or Threads(1, step_together)
+        self._credit = credit
         options = None if topic_id is None else {"topic_id": topic_id}
         self.first, info = env.reset(seed=seed, options=options)
         self.topic_id: str = info["topic_id"]
@@ -150,6 +155,7 @@ class EpisodeSession:
         self._metrics: dict[str, float] = {}
         self._refusals: list[bool] = []
         self._termination = ""
+        self._shared: list[float] | None = None
 
     def step(self, action: Any) -> SessionStep:
         """Carry out one action, as the environment's `step` does; one at a time.
@@ -246,7 +252,7 @@ class EpisodeSession:
                 )
                 self._record = None
             if len(seen) < len(self.played) and self._valid:
-                return play_again(self._env, self.topic_id, seen)
+                return play_again(self._env, self.topic_id, seen, self._credit)
             if not self._over:
                 self._begin({"tool": "finish", "arguments": {}})
                 self.last = self._complete(None)
@@ -272,7 +278,17 @@ class EpisodeSession:
                     self._refusals,
                     self.first["budget"]["characters"] - self._observation["budget"]["characters"],
                 ),
+                self._shares() if self._over and self._valid else [],
             )
+
+    def _shares(self) -> list[float]:
+        """Return the credit of each action of the episode, which is over; computed once."""
+        if self._credit is None:
+            return []
+        if self._shared is None:
+            tasks, actions = self._env._factory.tasks, [action for action, _ in self.played]
+            self._shared = self._credit(self._env, tasks, self.topic_id, actions)
+        return list(self._shared)
 
     def save(self) -> dict[str, Any]:
         """Return the state of the episode as `ResearchEnv.save` does, with what it has earned."""
@@ -307,6 +323,7 @@ class EpisodeSession:
             self._steps, self._over, self._valid = state["steps"], state["over"], state["valid"]
             self._rewards, self._terms, self._metrics = rewards, terms, dict(state["metrics"])
             self._refusals, self._termination = [*state["refused"]], state["termination"]
+            self._shared = None
             self.used = self._clock()
             return self._observation
 
@@ -340,6 +357,7 @@ class Sessions:
         idle: Seconds after which a session that nobody uses is closed, > 0.
         clock: Function that returns seconds, for tests.
         record: Folder for the actions of every episode that ends, which `arena view` shows.
+        credit: How to share out among its calls what an episode earned, such as ``shapley``.
     """
 
     @checked
@@ -351,6 +369,7 @@ class Sessions:
         idle: float = IDLE,
         clock: Callable[[], float] = time.monotonic,
         record: str | Path | None = None,
+        credit: str | None = None,
     ) -> None:
         if not isinstance(env.unwrapped, ResearchEnv):
             raise DataError(f"{clip(env)} is none of ours. Give one such as 'arena/Discovery-v0'.")
@@ -358,6 +377,7 @@ class Sessions:
             raise DataError(f"idle={clip(idle)}: give seconds > 0.")
         self.env: ResearchEnv = env.unwrapped
         self.max_sessions, self._idle, self._clock = max_sessions, idle, clock
+        self.credit = None if credit is None else CREDITS.find(credit)
         self._rollouts = None if record is None else _rollouts_in(Path(record))
         self._open: dict[str, EpisodeSession] = {}
         self._ended: dict[str, None] = {}  # keys of sessions that nobody asked to close
@@ -378,6 +398,7 @@ class Sessions:
         max_sessions: int = MAX_SESSIONS,
         idle: float = IDLE,
         record: str | Path | None = None,
+        credit: str | None = None,
         **settings: Any,
     ) -> Sessions:
         """Return sessions of a task's environment; `settings` are those of `EnvConfig`.
@@ -390,6 +411,7 @@ class Sessions:
             max_sessions=max_sessions,
             idle=idle,
             record=record,
+            credit=credit,
         )
 
     def schemas(self) -> list[dict[str, Any]]:
@@ -427,7 +449,15 @@ class Sessions:
         record = None if self._rollouts is None else self._keep
         fork = self.env.fork()
         session = EpisodeSession(
-            key, fork, seed, topic_id, self._clock, record, self._threads, self._watch
+            key,
+            fork,
+            seed,
+            topic_id,
+            self._clock,
+            record,
+            self._threads,
+            self._watch,
+            self.credit,
         )
         with self._lock:
             self._make_room(key)
@@ -576,9 +606,14 @@ def _found(searches: list[Search]) -> list[ToolResult | Exception]:
         return [found for each in searches for found in _found([each])]
 
 
-def play_again(env: ResearchEnv, topic_id: str | None, actions: Sequence[Any]) -> Totals:
+def play_again(
+    env: ResearchEnv,
+    topic_id: str | None,
+    actions: Sequence[Any],
+    credit: CreditFunction | None = None,
+) -> Totals:
     """Return the totals of an episode with these actions, finished where they end."""
-    session = EpisodeSession("", env.fork(), None, topic_id)
+    session = EpisodeSession("", env.fork(), None, topic_id, credit=credit)
     for action in actions:
         session.step(action)
     return session.finish()

@@ -219,8 +219,9 @@ class ResearchEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
             submitted. ``termination`` is ``submitted``, ``finished`` (by the tool), ``refused``
             (see ``max_refused``) or the budget that was used up. With `paper_text` also
             ``digests``: how many of the papers that were read are ``shown`` with a digest, and how
-            many are ``missing`` one. If an exception ended the scoring, ``metrics`` is empty, and ``failed`` is its kind,
-            message and line; ``defect`` is that of one by which an action could not be read.
+            many are ``missing`` one. If an exception ended the scoring, ``metrics`` is empty, and
+            ``failed`` is its kind, message and line; ``defect`` is that of one by which an action
+            could not be read.
 
         Raises:
             gymnasium.error.ResetNeeded: Before the first reset and after the end.

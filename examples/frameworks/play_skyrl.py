@@ -27,7 +27,7 @@ class Discovery(BaseTextEnv):
             "observations": messages,
             "reward": step.reward,
             "done": done,
-            "metadata": step.info,
+            "metadata": {**step.info, "credit": self.session.totals().credit},
         }
 
     def get_metrics(self):

@@ -206,6 +206,7 @@ def serve(
     max_sessions: int = 256,
     idle: float = 1800.0,
     record: str | None = None,
+    credit: str | None = None,
 ) -> None:
     """Serve episodes to OpenEnv's clients: one episode at a time for each client.
 
@@ -213,6 +214,8 @@ def serve(
         tasks (TASKS): Directory of `arena-corpus tasks`, to play it instead of topics.
         max_sessions: Clients at a time.
         idle: Seconds after which the session of a client that sends nothing is closed.
+        credit (NAME): How to share out among its calls what an episode earned, such as shapley:
+            the list `credit` of the state once it is over.
 
     Example:
         arena serve openenv --corpus demo/synthetic --task discovery
@@ -225,6 +228,6 @@ def serve(
     # A reset opens an episode before it closes another.
     sessions = Sessions.make(
         corpus, config, topics=where, max_sessions=2 * max_sessions, idle=idle, record=record,
-        tasks=tasks,
+        tasks=tasks, credit=credit,
     )  # fmt: skip
     serve_app(make_app(sessions, max_sessions, idle), host, port, websockets=True)

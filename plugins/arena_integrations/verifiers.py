@@ -40,6 +40,7 @@ class EpisodeState(vf.State):  # type: ignore[misc]
     actions: list[dict[str, Any]] = Field(default_factory=list)
     reward: float = 0.0
     metrics: dict[str, float] = Field(default_factory=dict)
+    credit: list[float] = Field(default_factory=list)
     over: bool = False
     termination: str = ""
     telemetry: dict[str, int] = Field(default_factory=dict)
@@ -49,6 +50,7 @@ class EpisodeState(vf.State):  # type: ignore[misc]
         """Keep what an episode has earned so far."""
         self.reward, self.metrics, self.over = totals.reward, totals.metrics, totals.over
         self.termination, self.telemetry = totals.termination, totals.telemetry
+        self.credit = list(totals.credit)
         if not totals.valid:
             self.error = f"a tool failed on the topic {totals.topic_id!r}."
 
@@ -173,15 +175,19 @@ class ResearchTask(vf.Task[ResearchData, EpisodeState]):  # type: ignore[misc]
         """
         left = not trace.state.over
         if not trace.state.error and left:
-            env, actions = sessions_of(self.served).env, trace.state.actions
+            sessions, actions = sessions_of(self.served), trace.state.actions
             if trace.is_truncated:  # results that no later request of the model held are not paid
                 actions = actions[: len(trace.tool_messages)]
-            totals = await asyncio.to_thread(play_again, env, trace.state.topic_id, actions)
-            trace.state.take(totals)
+            episode = sessions.env, trace.state.topic_id, actions, sessions.credit
+            trace.state.take(await asyncio.to_thread(play_again, *episode))
         if trace.state.error:  # a reward of 0 would not be the agent's
             raise ArenaError(trace.state.error)
-        kept = ("reward", "metrics", "termination", "telemetry")
+        kept = ("reward", "termination", "telemetry")
         earned = {name: getattr(trace.state, name) for name in kept}
+        earned["metrics"] = dict(trace.state.metrics)
+        if shares := trace.state.credit:
+            earned["credit"] = shares
+            earned["metrics"]["credited"] = sum(share > 0 for share in shares) / len(shares)
         trace.info["arena"] = earned | {"left": left}  # in the file of traces, as no state is
 
     @vf.stop  # type: ignore[untyped-decorator]
@@ -196,7 +202,10 @@ class ResearchTask(vf.Task[ResearchData, EpisodeState]):  # type: ignore[misc]
 
     @vf.metric  # type: ignore[untyped-decorator]
     async def metrics(self, trace: vf.Trace) -> Mapping[str, float]:
-        """Return the environment's metrics, and the numbers of `arena.telemetry`."""
+        """Return the environment's metrics, and the numbers of `arena.telemetry`.
+
+        ``credited`` is the share of calls with credit.
+        """
         return {**trace.info["arena"]["metrics"], **trace.info["arena"]["telemetry"]}
 
 

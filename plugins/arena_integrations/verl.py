@@ -71,6 +71,7 @@ def compute_score(
     ground_truth: str,
     extra_info: Mapping[str, Any],
     invalid: float | None = None,
+    credit: bool = False,
     **_: Any,
 ) -> dict[str, Any]:
     """Return verl's reward of a rollout: the sum of its rewards, 0 if it never called a tool.
@@ -81,7 +82,8 @@ def compute_score(
     the numbers of `arena.telemetry` are beside them.
 
     ``valid`` is 0 if a tool failed, so that a trainer can mask the rollout: its score is `invalid`.
-    By default such a rollout is an error.
+    By default such a rollout is an error. With `credit` there is also the JSON text of a list with
+    the credit of each action, if the tools' configuration names one.
     """
     totals = extra_info.get(TOTALS, {"reward": 0.0, "over": False, "steps": 0})
     if "error" in totals:
@@ -90,15 +92,17 @@ def compute_score(
         if invalid is None:
             raise DataError(f"a tool failed on the topic {totals['topic_id']!r}.")
         ends = {"over": 1.0, "steps": totals["steps"], "valid": 0.0}
-        return {"score": invalid, **ends, **_told(totals)}
+        return {"score": invalid, **ends, **({"credit": "[]"} if credit else {}), **_told(totals)}
     over, again = totals["over"], totals.get("again")
     if again is not None:
         kept = [action for action, head in again["played"] if head in solution_str]
         if not over or len(kept) < len(again["played"]):
-            env = _sessions_of(again["config"]).env
-            totals = play_again(env, totals["topic_id"], kept)._asdict()
+            sessions = _sessions_of(again["config"])
+            played = play_again(sessions.env, totals["topic_id"], kept, sessions.credit)
+            totals = played._asdict()
+    more = {"credit": json.dumps(totals.get("credit", []))} if credit else {}
     ends = {"over": float(over), "steps": totals["steps"], "valid": 1.0}
-    return {"score": totals["reward"], **ends, **_told(totals)}
+    return {"score": totals["reward"], **ends, **more, **_told(totals)}
 
 
 def _told(totals: Mapping[str, Any]) -> dict[str, Any]:

@@ -18,6 +18,7 @@ from arena.cli import main
 from arena.runs.credit import read_credit
 from arena.runs.directory import OpenedRun
 from arena.runs.episodes import play
+from arena.session import Sessions
 from arena.tasks import TaskSet
 from arena_analysis.credit import (
     credit_of_episode,
@@ -27,6 +28,7 @@ from arena_analysis.credit import (
     shapley,
     shapley_values,
 )
+from arena_integrations import verl
 
 PAPERS = st.sets(st.sampled_from("abcdef"))
 
@@ -195,3 +197,41 @@ def test_who_cannot_play_on(tiny, tmp_path, capsys):
     assert main([*words, "--played"]) == 2
     assert "asks a language model" in capsys.readouterr().err
     assert main(words) == 0
+
+
+def test_trainers_get_the_credit_of_an_episode_that_is_over(tiny):
+    sessions = Sessions.make(tiny, credit="shapley")
+    session = sessions.open(topic_id="s1")
+    share = pytest.approx(2 / 3)
+    session.step(SEARCH)
+    assert session.totals().credit == []  # it is not over
+    head = session.played[0][1]
+    session.step(BAD)
+    saved = session.save()
+    assert session.finish().credit == [share, 0.0]
+    again = sessions.open()
+    again.restore(saved)
+    again.step(submit("p3"))
+    assert again.totals().credit == [share, 0.0, 0.0]
+    assert again.finish(kept="") == again.finish(kept="")._replace(credit=[0.0, 0.0])
+    assert again.finish(kept=head).credit == [share, 0.0, 0.0]
+    assert Sessions.make(tiny).open(topic_id="s1").finish().credit == []
+    with pytest.raises(arena.errors.UnknownNameError, match="Did you mean 'shapley'"):
+        Sessions.make(tiny, credit="shapely")
+
+
+def test_verl_gets_the_credit_as_text(tiny):
+    sessions = Sessions.make(tiny, credit="script")
+    session = sessions.open(topic_id="s1")
+    session.step(SEARCH)
+    session.step(submit("p3"))
+    info = {"arena": session.totals()._asdict()}
+    paid = verl.compute_score("", "", "", info, credit=True)
+    assert json.loads(paid["credit"]) == [pytest.approx(1 / 3)] * 2
+    assert verl.compute_score("", "", "", {}, credit=True)["credit"] == "[]"
+    config = json.dumps({"type": "native", "corpus": str(tiny), "credit": "script"})
+    keep = {"tool": "select", "arguments": {"paper_ids": ["p3"]}}
+    stopped = {"config": config, "played": [[SEARCH, ""], [keep, ""]]}
+    info = {"arena": {"over": False, "topic_id": "s1", "again": stopped}}
+    paid = verl.compute_score("", "", "", info, credit=True)
+    assert json.loads(paid["credit"]) == [pytest.approx(1 / 3)] * 2
