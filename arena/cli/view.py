@@ -18,6 +18,7 @@ from arena.kit.files import atomic_write, check_target, json_value
 from arena.text.display import count, printable, result_lines
 
 _LARGE = 20_000_000  # bytes
+_CREDIT = ("gain", "marginal", "shapley", "headline_script", "headline_played")
 
 
 def view(
@@ -111,6 +112,7 @@ def show(
         arena show runs/title --topic w0-0b8e6bd0a5 --corpus demo/synthetic
     """
     from arena.runs import replay_steps
+    from arena.runs.credit import read_credit
     from arena.runs.directory import OpenedRun
 
     first, *others = [record["topic_id"] for record in OpenedRun(run).episodes()]
@@ -127,7 +129,7 @@ def show(
                 f"--instead {instead!r}: give an action as JSON, and its step, such as --steps 3."
             )
         before, other = [*replay_steps(run, topic, corpus, tasks)], {first_step: action}
-    shown = 0.0
+    shown, credit = 0.0, read_credit(OpenedRun(run)).get((topic, 0), ()) if not instead else ()
     for number, step in enumerate(replay_steps(run, topic, corpus, tasks, other)):
         shown += step.info.get("gain", 0.0)
         if not first_step <= number <= last_step:
@@ -141,6 +143,9 @@ def show(
             print(f"{topic}: {printable(seen['topic'], 200)} (before {seen['cutoff']})")
         else:
             print(f"\n{number}. {_call(step.action)}   reward {step.reward:.4f}")
+            for row in credit[number - 1 : number]:
+                parts = [f"{name} {row[name]:.4f}" for name in _CREDIT if row.get(name) is not None]
+                print(f"   credit: {', '.join(parts)}")
         for line in result_lines(result, 200):
             print(f"   {line}")
     if first_step > number:

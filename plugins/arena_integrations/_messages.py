@@ -15,6 +15,7 @@ from arena.errors import DataError
 from arena.kit.files import atomic_write
 from arena.llm.answers import Completion, clean
 from arena.results.messages import MALFORMED, answers_by_step, call_of, open_answers
+from arena.runs.credit import read_credit
 from arena.runs.directory import OpenedRun
 from arena.runs.episodes import PlayedStep
 from arena.runs.replaying import replay_episodes
@@ -22,6 +23,7 @@ from arena.runs.trajectories import TRAJECTORIES
 from arena.session import opening_text
 from arena.tools import tool_schemas
 
+_EPISODE = ("topic_id", "repeat")
 Said = Mapping[int, Sequence[Completion]]
 """Number of a step, from 1 -> the model's answers that come before it."""
 
@@ -34,12 +36,14 @@ def write_messages(
     *,
     reward: bool = False,
     text_arguments: bool = False,
+    credit: bool = False,
 ) -> int:
     """Write a finished run as chat messages, one row an episode; return their number.
 
     The run is replayed. A row has ``topic_id``, ``messages``, ``tools`` (their schemas) and no
-    labels; with `reward` also the sum of the episode's rewards, which depends on labels. Arguments
-    of calls are objects, or with `text_arguments` JSON text. The name of `output` ends with
+    labels; with `reward` also the sum of the episode's rewards, and with `credit` what ``arena
+    credit`` wrote of each call; both depend on labels. Arguments of calls are objects, or with
+    `text_arguments` JSON text. The name of `output` ends with
     ``.jsonl`` or ``.parquet``; `answers` is the file of the language model's answers, for the text
     that it wrote. Raise CorpusError and DataError as `replay_with_answers` does.
     """
@@ -47,6 +51,9 @@ def write_messages(
     if output.suffix not in (".jsonl", ".parquet"):
         raise DataError(f"{str(output)!r} is neither .jsonl nor .parquet: name such a file.")
     recorded = finished(run)
+    shares = read_credit(recorded) if credit else {}
+    if credit and not shares:
+        raise DataError(f"{str(run)!r} has no credit of its calls. Run `arena credit` on it first.")
     corpus, _ = recorded.open_corpus(corpus)
     with closing(recorded.environment(corpus, recorded.manifest["topics"])) as env:
         tools = tool_schemas(env)
@@ -55,6 +62,9 @@ def write_messages(
         row = {"topic_id": record["topic_id"], "messages": clean(messages), "tools": tools}
         if reward:
             row["reward"] = math.fsum(step.reward for step in steps)
+        if credit:
+            calls = shares[record["topic_id"], record.get("repeat", 0)]
+            row["credit"] = [{k: v for k, v in call.items() if k not in _EPISODE} for call in calls]
         rows.append(row)
     if output.suffix == ".jsonl":
         atomic_write(output, "".join(f"{json.dumps(row)}\n" for row in rows))

@@ -7,6 +7,7 @@ from itertools import permutations
 from math import factorial, fsum
 
 import gymnasium
+import pyarrow.parquet
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -15,7 +16,9 @@ from llm_server import LLMServer
 import arena
 from arena.agents import Agent
 from arena.cli import main
-from arena.runs.credit import read_credit
+from arena.corpus import Corpus
+from arena.results.viewing.episodes import Episodes
+from arena.runs.credit import read_credit, write_credit
 from arena.runs.directory import OpenedRun
 from arena.runs.episodes import play
 from arena.session import Sessions
@@ -133,8 +136,11 @@ def test_an_episode_that_just_ended(tiny):
 def test_a_run_in_the_terminal(tiny, tmp_path, capsys):
     run = tmp_path / "run"
     arena.run(tiny, "discovery", "title", run)
-    words = ["credit", str(run), "--corpus", str(tiny)]
-    assert main([*words, "--played", "--repeats", "2", "--json"]) == 0
+    more = ["--corpus", str(tiny)]
+    parquet = str(tmp_path / "sft.parquet")
+    assert main(["export", "messages", str(run), *more, "--credit", "--output", parquet]) == 2
+    assert "Run `arena credit` on it first" in capsys.readouterr().err
+    assert main(["credit", str(run), *more, "--played", "--repeats", "2", "--json"]) == 0
     printed = json.loads(capsys.readouterr().out)
     assert printed["headline"] == "recall@100"
     search, end = (row for row in printed["calls"] if row["topic_id"] == "s1")
@@ -145,12 +151,36 @@ def test_a_run_in_the_terminal(tiny, tmp_path, capsys):
     }  # fmt: skip
     assert (end["tool"], end["gain"], end["headline_script"]) == ("submit", 0.0, share)
     assert read_credit(OpenedRun(run))["s1", 0] == [search, end]
-    assert main(words) == 0
+    assert main(["export", "messages", str(run), *more, "--credit", "--output", parquet]) == 0
+    row = pyarrow.parquet.read_table(parquet).to_pylist()[1]
+    assert [{"topic_id": "s1", **call} for call in row["credit"]] == [search, end]
+    capsys.readouterr()
+    assert main(["show", str(run), *more, "--topic", "s1", "--steps", "2"]) == 0
+    expected = "gain 0.0000, marginal 0.0000, shapley 0.0000, headline_script 0.6667"
+    assert f"   credit: {expected}" in capsys.readouterr().out
+    assert main(["credit", str(run), *more]) == 0
     table = capsys.readouterr().out
     assert "headline_script" in table and "headline_played" not in table
+
+
+def test_the_file_beside_the_run(tiny, tmp_path):
+    run, shares = tmp_path / "run", []
+    arena.run(tiny, "discovery", "title", run)
+    found = credit_of_run(run, tiny)
+    write_credit(OpenedRun(run), *found)
+    for labels in (True, False):
+        episodes = Episodes(Corpus.open(tiny), labels, None)
+        episodes.add("title", OpenedRun(run), {"s1"})
+        shares.append(episodes.packed["s1"][0].get("credit"))
+    share = pytest.approx(2 / 3)
+    assert shares == [[[share, share, None], [0.0, share, None]], None]
     (run / "credit.json").write_text('{"trajectories": "", "headline": "", "calls": [3]}')
     with pytest.raises(arena.errors.DataError, match="is damaged: it=3"):
         read_credit(OpenedRun(run))
+    write_credit(OpenedRun(run), *found)
+    lines = (run / "trajectories.jsonl").read_text()
+    (run / "trajectories.jsonl").write_text(lines.partition("\n")[0] + "\n")
+    assert read_credit(OpenedRun(run)) == {}  # of other episodes
     arena.run(tiny, "discovery", "title", run, topics=["s2"], overwrite=True)
     assert not (run / "credit.json").exists()
 

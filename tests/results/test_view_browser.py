@@ -16,8 +16,10 @@ import arena
 from arena.agents import Agent
 from arena.corpus import Corpus
 from arena.results.viewing import as_page
+from arena.runs.credit import write_credit
 from arena.runs.directory import OpenedRun
 from arena.runs.replaying import replay_episodes
+from arena_analysis.credit import credit_of_run
 from corpus_builder.build import build
 
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
@@ -62,6 +64,7 @@ def page(synthetic, tmp_path_factory):
     directory = tmp_path_factory.mktemp("view")
     for agent in ("title", "scout"):
         arena.run(synthetic, "discovery", agent, directory / agent, topics=2)
+    write_credit(OpenedRun(directory / "title"), *credit_of_run(directory / "title", synthetic))
     path = directory / "view.html"
     path.write_text(as_page([directory / "title", directory / "scout"], synthetic).html, "utf-8")
     return path
@@ -87,6 +90,15 @@ def open_paper(tab, part) -> None:
     tab.wait_for_selector("dialog[open]")
     tab.keyboard.press("Escape")
     tab.wait_for_selector("dialog", state="hidden")
+
+
+def test_the_credit_of_calls(page, visit):
+    tab = visit(page, step(page, 1, "title, bm25"))
+    bars = tab.locator(".credit i")
+    assert [bar.get_attribute("style") for bar in bars.all()] == ["width: 100%", "width: 0%"]
+    assert tab.inner_text("#course li").startswith("1. search ")
+    assert "headline, script 0." in tab.inner_text("#course li")
+    assert visit(page, step(page, 1)).locator(".credit, #course li").count() == 0
 
 
 def test_steps_links_and_keys(page, visit):

@@ -17,6 +17,7 @@ from arena.results.comparison.opening import usage_of
 from arena.results.messages import answers_by_step, call_of, open_answers
 from arena.results.viewing.funnel import FUTURE, STAGES, RunFunnel, places_of
 from arena.results.viewing.packing import Texts, block, in_blocks, listed
+from arena.runs.credit import read_credit
 from arena.runs.directory import OpenedRun
 from arena.runs.episodes import PlayedStep
 from arena.runs.players import ORACLE
@@ -27,6 +28,7 @@ from arena.tasks import Task, TaskSet, play_order
 from arena.text.display import count
 from arena.tools import encode
 
+_CREDIT = ("shapley", "headline_script", "headline_played")
 _LATER = 5  # papers of each search
 _TEXT = 2_000  # characters of an abstract, or of a survey's title
 
@@ -62,9 +64,12 @@ class Episodes:
         about = {"name": name, "task": run.task.name, "depth": funnel.depth}
         self._runs.append(about | {"knows": run.manifest["agent"] == ORACLE})
         headline = run.manifest["definition"].get("headline")
+        credit = read_credit(run) if self.labels else {}
         episodes = replay_episodes(run, self._corpus, topics)
         for record, steps in progress(episodes, desc=name, unit="episode"):
             packed = self._episode(record, steps, funnel, run.task)
+            if calls := credit.get((record["topic_id"], record.get("repeat", 0))):
+                packed["credit"] = [[call.get(name) for name in _CREDIT] for call in calls]
             self.packed.setdefault(record["topic_id"], {})[place] = packed
             value = (
                 record["metrics"].get(headline) if self.labels else count(len(steps) - 1, "step")

@@ -460,6 +460,18 @@ async function drawEnd() {
   if (Object.keys(own.usage).length) parts.push(el("h4", {}, "Language model"), values(own.usage, (_, value) => table(value)));
   return parts;
 }
+const CREDITS = ["shapley", "headline, script", "headline, played"];
+const credited = (values) => CREDITS.map((name, i) => (values[i] == null ? null : `${name} ${values[i].toFixed(4)}`)).filter(Boolean).join("; ");
+function creditBar(n) {  // of the papers shown, relative to the best call
+  const { credit } = current.own, most = Math.max(...(credit ?? []).map((values) => values[0]));
+  return credit?.[n - 1] ? el("span", { class: "credit", title: `credit: ${credited(credit[n - 1])}` }, el("i", { style: `width: ${most ? Math.round((100 * credit[n - 1][0]) / most) : 0}%` })) : null;
+}
+function drawCredit() {  // the last call submits, without which there is nothing
+  const { own, place, run } = current, calls = (own.credit ?? []).slice(0, -1).map((values, i) => [i + 1, values]);
+  calls.sort(([, a], [, b]) => b[1] - a[1] || b[0] - a[0]);
+  const best = calls.filter(([, values]) => values[0] > 0 || values[1] > 0).slice(0, 3);
+  return best.length ? [el("p", {}, "The calls that mattered most (credit):"), el("ol", {}, best.map(([n, values]) => el("li", {}, stepLink(run, place, n, `${n}. ${short(attempt(() => summary(own.a[n - 1]), "malformed"), 60)}`), el("small", {}, ` ${credited(values)}`))))] : [];
+}
 function card(n) {
   const { own, steps } = current, body = el("div"), found = n <= steps && own.w?.[n].length;
   const draw = async () => {
@@ -469,7 +481,7 @@ function card(n) {
     body.replaceChildren(...drawn.flat(2).filter(Boolean));
     if (n > 1 && n === current?.step) body.parentNode.scrollIntoView();
   };
-  const title = n > steps ? "How it ended" : [`${n}. ${attempt(() => summary(own.a[n - 1]), "malformed")}`, found ? el("b", { class: "hit", title: "wanted papers shown first by this step" }, ` +${found}`) : null, isRefused(own.o[n]) && el("small", {}, " refused")];
+  const title = n > steps ? "How it ended" : [`${n}. ${attempt(() => summary(own.a[n - 1]), "malformed")}`, found ? el("b", { class: "hit", title: "wanted papers shown first by this step" }, ` +${found}`) : null, isRefused(own.o[n]) && el("small", {}, " refused"), n <= steps && creditBar(n)];
   return el("details", { class: "step", id: `step-${n}`, ontoggle: ({ target }) => target.open && draw() }, el("summary", {}, el("bdi", {}, title)), body);
 }
 const attempt = (make, otherwise) => { try { return make(); } catch { return otherwise; } };
@@ -512,7 +524,7 @@ function drawCourse() {
     const box = svg.getBoundingClientRect();
     go(Math.min(Math.max(Math.round((((event.clientX - box.left) * 720) / box.width - 40) / 650 * steps), 1), steps));
   });
-  show("course", el("p", { class: "more" }, `Wanted papers shown: ${sum} of ${all}`), svg);
+  show("course", el("p", { class: "more" }, `Wanted papers shown: ${sum} of ${all}`), svg, ...drawCredit());
 }
 function go(step) {
   if (current?.own === undefined || step < 1 || step > current.steps + 1) return;

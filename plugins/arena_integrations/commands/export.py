@@ -34,7 +34,7 @@ def inspect(
 @command("export.messages")
 def messages(
     run: str, *, corpus: str, output: str, tasks: str | None = None, answers: str | None = None,
-    reward: bool = False, text_arguments: bool = False,
+    reward: bool = False, text_arguments: bool = False, credit: bool = False,
 ) -> None:  # fmt: skip
     """Write a run as chat messages with tool calls, a row an episode, for supervised training.
 
@@ -44,6 +44,7 @@ def messages(
         reward: Add the sum of each episode's rewards, which depends on labels.
         text_arguments: Write arguments of calls as JSON text, as OpenAI's API takes them (default:
             as objects, which chat templates take).
+        credit: Add what each call was worth, as `arena credit` wrote it, which depends on labels.
 
     Example:
         arena export messages runs/title --corpus demo/synthetic --output sft.jsonl --reward
@@ -52,7 +53,7 @@ def messages(
     from arena_integrations._messages import write_messages
 
     Path(output).parent.mkdir(parents=True, exist_ok=True)
-    options = {"reward": reward, "text_arguments": text_arguments}
+    options = {"reward": reward, "text_arguments": text_arguments, "credit": credit}
     number = write_messages(run, Corpus.open(corpus, tasks=tasks), output, answers, **options)
     print(f"{output}: {count(number, 'episode')}")
 
