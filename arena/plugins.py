@@ -54,8 +54,9 @@ _HOMES = (
     "arena.agents", "arena.answers", "arena.cli.commands", "arena.corpus.schemes", "arena.credit",
     "arena.encoders", "arena.executors", "arena.metrics", "arena.mindmap.extractors",
     "arena.paper_texts", "arena.results.comparison.opening", "arena.retrieval", "arena.rewards",
-    "arena.serving", "arena.suites", "arena.tasks", "arena.tools", "corpus_builder.judges",
-    "corpus_builder.questions", "corpus_builder.readers.base", "corpus_builder.sources.base",
+    "arena.samplers", "arena.serving", "arena.suites", "arena.tasks", "arena.tools",
+    "corpus_builder.judges", "corpus_builder.questions", "corpus_builder.readers.base",
+    "corpus_builder.sources.base",
 )  # fmt: skip
 """Modules that define the kinds of the core and of the builder."""
 

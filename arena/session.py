@@ -390,11 +390,11 @@ class Sessions:
     @classmethod
     def make(
         cls,
-        corpus: Corpus | str | Path,
+        corpus: Corpus | str | Path | Sequence[Corpus | str | Path],
         task: EnvConfig | str = "discovery",
         *,
         topics: Sequence[str] | int | None = None,
-        tasks: str | Path | None = None,
+        tasks: str | Path | Sequence[str | Path] | None = None,
         max_sessions: int = MAX_SESSIONS,
         idle: float = IDLE,
         record: str | Path | None = None,
@@ -403,11 +403,12 @@ class Sessions:
     ) -> Sessions:
         """Return sessions of a task's environment; `settings` are those of `EnvConfig`.
 
-        `tasks` is a directory of ``arena-corpus tasks``, played in place of the corpus' topics.
+        `tasks` is a directory of ``arena-corpus tasks``, played in place of the corpus' topics; or
+        one for each of several corpora.
         """
         config = EnvConfig.from_settings(task, settings)
         return cls(
-            config.make(Corpus.resolve(corpus, tasks), topics),
+            config.make(corpus, topics, **({} if tasks is None else {"tasks": tasks})),
             max_sessions=max_sessions,
             idle=idle,
             record=record,

@@ -108,7 +108,9 @@ class ScoredEpisode:
 
     A step is `start_step`; then, if that returned a search, the caller makes the search; then
     `finish_step`. A vector environment makes the searches of many episodes in one batch. `shown`
-    are the papers that the agent has seen, in order, `result` is the JSON text of the last result.
+    are the papers that the agent has seen, in order, `result` is the JSON text of the last result,
+    `score` the headline once the episode is over, None without labels, and `name` the environment's
+    id of the topic.
     """
 
     def __init__(
@@ -123,7 +125,7 @@ class ScoredEpisode:
         pool: PaperPool | None = None,
         max_refused: int | None = None,
     ) -> None:
-        self.topic = topic
+        self.topic, self.name = topic, topic.id
         self._most, self._pool = most, pool
         self._max_refused, self._refused = max_refused, 0
         self.over = False
@@ -140,6 +142,7 @@ class ScoredEpisode:
         self._shown: ToolResult | dict[str, Any] = {}
         self._broke, self._defect = "", ""
         self._before = dict(state.budget)
+        self.score: float | None = None
         result: dict[str, Any] = {"message": state.instructions[0]}
         if references is not None:
             result["references"] = references
@@ -205,8 +208,7 @@ class ScoredEpisode:
             reason = reason or "steps"
         truncated = not terminated and reason != ""
         self.over = terminated or truncated
-        info: dict[str, Any] = {"topic_id": self.topic.id}
-        score: float | None = None
+        info: dict[str, Any] = {"topic_id": self.name}
         paid_metrics: dict[str, float] = {}
         if self.over:
             if truncated:
@@ -221,7 +223,7 @@ class ScoredEpisode:
             unseen = submitted - self.shown.keys()
             info["unseen"] = len(unseen) / len(submitted) if submitted else None
             info["termination"] = reason
-            score = self._scoring.task.worth(info["metrics"])
+            self.score = self._scoring.task.worth(info["metrics"])
             if "written" in budget:
                 info["seen"] = sorted(seen)
             if state.digests is not None:
@@ -236,7 +238,7 @@ class ScoredEpisode:
             before["reads"] - budget["reads"],
             before["characters"] - budget["characters"],
             self.over,
-            score,
+            self.score,
             paid_metrics,
             len(self._gold_cited),
             cited_before,

@@ -16,7 +16,7 @@ from arena.corpus.digests import TITLE_ABSTRACT, Digests
 from arena.corpus.view import CorpusView
 from arena.envs._episode import ScoredEpisode, Scoring
 from arena.envs._results import DEFAULT_POOL_CHARACTERS, PaperPool
-from arena.envs.config import EnvConfig
+from arena.envs.config import OF_DRAWS, EnvConfig
 from arena.envs.spaces import TextSpace, ToolCallSpace
 from arena.errors import DataError, NoLabelsError, clip, did_you_mean
 from arena.kit.files import read_json, sha256_json
@@ -24,6 +24,7 @@ from arena.metrics import EXTRACTOR
 from arena.paper_texts import PAPER_TEXTS
 from arena.papers import MAX_LISTED
 from arena.rewards import MetricReward
+from arena.samplers import Drawn
 from arena.tasks import TaskSet, choose_topics, needs_of, text_of, with_text
 from arena.tools import MAX_QUERIES, MAX_QUERY, Episode
 from arena.version import __version__
@@ -127,6 +128,11 @@ class EpisodeFactory:
         """Id of each topic of the pool -> its text."""
         return {topic_id: self._text(topic_id) for topic_id in self.pool}
 
+    @property
+    def drawn(self) -> dict[str, Drawn]:
+        """Id of each topic of the pool -> the topic, for a sampler."""
+        return {topic_id: Drawn(self.tasks, topic_id) for topic_id in self.pool}
+
     def start(self, topic_id: str) -> ScoredEpisode:
         """Return a new episode of a topic."""
         topic = self.tasks.topic(topic_id)
@@ -194,6 +200,8 @@ class EpisodeFactory:
 
     def _topics(self, topics: Sequence[str] | int | None) -> list[str]:
         asked = with_text(self.tasks, self._prompt)
+        if isinstance(topics, str):
+            asked = [s for s in asked if self.task.can_score(self.tasks, s)]
         if topics is not None:
             chosen = choose_topics(self.tasks, topics, asked)
             for topic_id in chosen:

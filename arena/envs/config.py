@@ -30,9 +30,10 @@ from arena.kit.options import describe
 from arena.metrics import ENCODER
 from arena.paper_texts import PAPER_TEXTS
 from arena.papers import LARGEST_READ, MAX_LISTED
-from arena.plugins import Registry
+from arena.plugins import Registry, make
 from arena.retrieval import parse_name
 from arena.rewards import Reward, make_rewards, plain_name
+from arena.samplers import SAMPLERS, Sampler
 from arena.tasks import EXPERT, TASKS, Task
 from arena.tools import TOOLS
 
@@ -117,6 +118,10 @@ class EnvConfig(BaseModel):
     since: Annotated[str, BeforeValidator(lambda day: str(parse_cutoff(day)))] | None = None
     """Day from which on papers are wanted, such as 2020-05-01: what is older is known, and no gold.
     Tasks whose answers are lists of papers take it."""
+    sampler: Annotated[str, AfterValidator(_known(SAMPLERS))] | None = None
+    """What draws the topic of an episode that `reset` does not name (default: uniform)."""
+    sampler_options: dict[str, Any] | None = None
+    """Options of that sampler, such as {"state": "frontier.json"}."""
     max_steps: StrictInt = Field(100, ge=1, le=10**6)
     """Actions after which an episode is truncated."""
     max_searches: StrictInt = Field(50, ge=0, le=10**6)
@@ -208,11 +213,14 @@ class EnvConfig(BaseModel):
         return cls(**{**task._given, **settings})
 
     def make(
-        self, corpus: Corpus | str | Path, topics: Sequence[str] | int | None = None
+        self,
+        corpus: Corpus | str | Path | Sequence[Corpus | str | Path],
+        topics: Sequence[str] | int | None = None,
+        **arguments: Any,
     ) -> gymnasium.Env[Any, Any]:
-        """Return the environment that plays `topics` of a corpus, see `ResearchEnv`."""
+        """Return the environment that plays `topics` of a corpus or several, see `ResearchEnv`."""
         kind = self.resolved_task.environment_id
-        return gymnasium.make(kind, corpus=corpus, topics=topics, task=self)
+        return gymnasium.make(kind, corpus=corpus, topics=topics, task=self, **arguments)
 
     @property
     def resolved_task(self) -> Task:
@@ -246,6 +254,10 @@ class EnvConfig(BaseModel):
         """Pickle the settings; the names are resolved again."""
         return _config_of, (self._given,)
 
+    def make_sampler(self, **options: Any) -> Sampler:
+        """Return a new sampler; `options` are those that are no setting."""
+        return make(SAMPLERS, self.sampler or "uniform", (self.sampler_options or {}) | options)
+
     @property
     def limits(self) -> dict[str, int]:
         """The budget: name of each ``max_...`` that the task has -> its value."""
@@ -254,19 +266,22 @@ class EnvConfig(BaseModel):
 
     @property
     def environment(self) -> dict[str, Any]:
-        """All other settings but the task, as JSON values; what is None is left out."""
-        return self.model_dump(mode="json", exclude={"task", *LIMITS}, exclude_none=True)
+        """All other settings but the task and `OF_DRAWS`, as JSON values; None is left out."""
+        without = {"task", *LIMITS, *OF_DRAWS}
+        return self.model_dump(mode="json", exclude=without, exclude_none=True)
 
     @property
     def sha256(self) -> str:
-        """Hash of all settings but those that are None: a new setting leaves older hashes."""
-        return sha256_json(self.model_dump(mode="json", exclude_none=True))
+        """Hash of all settings but `OF_DRAWS` and those that are None, as new ones are."""
+        return sha256_json(self.model_dump(mode="json", exclude={*OF_DRAWS}, exclude_none=True))
 
 
 SETTINGS = tuple(EnvConfig.model_fields)
 """Names of the settings."""
 LIMITS = tuple(name for name in SETTINGS if name.startswith("max_"))
 """Names of the settings that are a budget."""
+OF_DRAWS = ("sampler", "sampler_options")
+"""Names of the settings that no episode depends on."""
 
 
 def merged(options: Mapping[str, Any], settings: Mapping[str, Any] | None) -> dict[str, Any]:

@@ -11,9 +11,9 @@ import gymnasium
 from gymnasium.error import ResetNeeded
 from gymnasium.utils import EzPickle
 
-from arena.corpus import Corpus
 from arena.envs._episode import ScoredEpisode, StepResult
-from arena.envs._factory import EpisodeFactory, checked_seed
+from arena.envs._factory import checked_seed
+from arena.envs._several import Corpora, open_factory
 from arena.envs.config import EnvConfig
 from arena.envs.spaces import ToolCallSpace
 from arena.errors import DataError, clip
@@ -63,14 +63,16 @@ class ResearchEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
     A copy, and an unpickled environment, continue the episode and the draws.
 
     Args:
-        corpus: A built corpus, or its directory; required.
+        corpus: A built corpus, or its directory; required. Or a list of corpora, all with the same
+            settings: ids of topics are then ``NAME/ID``, with the names of their directories.
         task: Name of the task, or an `EnvConfig`.
         topics: Ids to draw episodes from, or how many of the first of all; by default every
             topic that can be scored.
         tasks: Directory that ``arena-corpus tasks`` wrote: its papers are played in place of the
-            corpus' topics.
+            corpus' topics. For several corpora a list of as many.
         epochs: Whether `reset` draws without replacement: every topic once, in a new order for each
-            epoch, before one is drawn again. By default each draw is of all topics.
+            epoch, before one is drawn again. By default each draw is of all topics. It is an
+            option of the setting ``sampler="uniform"``.
         render_mode: ``"ansi"`` or None.
         plugins: Files of plug-ins to load first, see `arena.plugins`.
         settings: Settings of `EnvConfig` by name, such as ``retriever``, ``reward`` or
@@ -84,11 +86,11 @@ class ResearchEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
 
     def __init__(
         self,
-        corpus: Corpus | str | Path | None = None,
+        corpus: Corpora | None = None,
         task: EnvConfig | str = "discovery",
         *,
         topics: Sequence[str] | int | None = None,
-        tasks: str | Path | None = None,
+        tasks: str | Path | Sequence[str | Path] | None = None,
         epochs: bool = False,
         render_mode: str | None = None,
         plugins: Sequence[str | Path] = (),
@@ -105,11 +107,12 @@ class ResearchEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
             self, corpus, self.config,
             topics=topics, tasks=tasks, epochs=epochs, render_mode=render_mode, plugins=plugins,
         )  # fmt: skip
-        self._factory = EpisodeFactory(corpus, self.config, topics, tasks)
+        self._factory = open_factory(corpus, self.config, topics, tasks)
         self.action_space: ToolCallSpace = self._factory.action_space
         self.observation_space = self._factory.observation_space
         self._episode: ScoredEpisode | None = None
-        self._epochs, self._epoch = epochs, list[str]()  # ids that the epoch has left, last first
+        self._sampler = self.config.make_sampler(**({"epochs": True} if epochs else {}))
+        self._sampler.open(self._factory.drawn)
 
     def __str__(self) -> str:
         topics = count(len(self.topics), "topic")
@@ -130,10 +133,11 @@ class ResearchEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
     def fork(self) -> ResearchEnv:
         """Return a fresh environment of the same arguments, with nothing opened or built again.
 
-        Corpus, engines, labels and spaces are shared; the episode and the seed are not.
+        Corpus, engines, labels, spaces and what a sampler learns are shared; the episode and the
+        seed are not.
         """
         env = object.__new__(type(self))  # a copy would be built from the arguments (EzPickle)
-        vars(env).update(vars(self), _episode=None, _np_random=None, _epoch=[])
+        vars(env).update(vars(self), _episode=None, _np_random=None, _sampler=self._sampler.fork())
         return env
 
     def __getstate__(self) -> dict[str, Any]:
@@ -152,11 +156,11 @@ class ResearchEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
     @property
     def _draws(self) -> tuple[Any, ...]:
         """State of the next draws, as a copy."""
-        return copy.deepcopy((self._np_random, self._np_random_seed, self._epoch))
+        return copy.deepcopy((self._np_random, self._np_random_seed, self._sampler.memory))
 
     @_draws.setter
     def _draws(self, draws: tuple[Any, ...]) -> None:
-        self._np_random, self._np_random_seed, self._epoch = copy.deepcopy(draws)
+        self._np_random, self._np_random_seed, self._sampler.memory = copy.deepcopy(draws)
 
     def __deepcopy__(self, memo: Any) -> ResearchEnv:
         """Return a copy that continues the episode; corpus and engines are shared."""
@@ -183,21 +187,12 @@ class ResearchEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
         topic_id = self._factory.named(options)  # first: a refused call changes nothing
         super().reset(seed=seed)
         if seed is not None:
-            self._epoch = []
+            self._sampler = self._sampler.fork()
         if topic_id is None:
-            topic_id = self._draw()
+            topic_id = self._sampler.draw(self.np_random)
         self._episode = episode = self._factory.start(topic_id)
         self.action_space.update_context(episode.text, episode.shown)
-        return episode.observation(), {"topic_id": episode.topic.id}
-
-    def _draw(self) -> str:
-        """Return the id of the topic that the next episode plays."""
-        pool = self._factory.pool
-        if not self._epochs:
-            return pool[int(self.np_random.integers(len(pool)))]
-        if not self._epoch:
-            self._epoch = [pool[place] for place in self.np_random.permutation(len(pool))]
-        return self._epoch.pop()
+        return episode.observation(), {"topic_id": topic_id}
 
     def step(self, action: Any) -> tuple[dict[str, Any], float, bool, bool, dict[str, Any]]:
         """Carry out one tool call.
@@ -237,8 +232,12 @@ class ResearchEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
 
     def finish_step(self, hits: ToolResult | None) -> StepResult:
         """End the step that `start_step` began, with its hits; return as `step` does."""
-        assert self._episode is not None
-        return self._episode.finish_step(hits)
+        episode = self._episode
+        assert episode is not None
+        result = episode.finish_step(hits)
+        if episode.over and episode.score is not None:
+            self._sampler.ended(episode.name, episode.score)
+        return result
 
     def save(self) -> dict[str, Any]:
         """Return the state of the episode, for `restore`: values of JSON, and no label.
@@ -249,7 +248,7 @@ class ResearchEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
             raise ResetNeeded("there is no episode yet. Call reset() first.")
         return {
             "of": dict(self._factory.identity),
-            "topic_id": self._episode.topic.id,
+            "topic_id": self._episode.name,
             "episode": self._episode.save(),
         }
 

@@ -181,8 +181,8 @@ class ResearchVectorEnv(SyncVectorEnv[dict[str, Any], Any], EzPickle):
                 searches[number] = search
         hits = dict(zip(searches, make_searches(list(searches.values())), strict=True))
         return [
-            self._restart(number) if number in restarting else episode.finish_step(hits.get(number))
-            for number, episode in enumerate(episodes)
+            self._restart(n) if n in restarting else env.finish_step(hits.get(n))
+            for n, env in enumerate(self.envs)
         ]
 
     def _restart(self, number: int) -> StepResult:

@@ -11,8 +11,7 @@ from arena.agents import Agent
 from arena.envs import ResearchEnv
 from arena.errors import DataError, clip
 from arena.runs.episodes import PlayedStep, episode_seed, play
-from arena.runs.players import AgentFactory
-from arena.tasks import play_order
+from arena.runs.players import ORACLE, AgentFactory
 from arena.tools import tool_schemas
 
 
@@ -72,13 +71,18 @@ def rollouts(
         raise DataError(f"agent={clip(agent)}: give a name, a subclass of Agent or a function.")
     if isinstance(topics, int) and topics < 0:
         raise DataError(f"topics={topics}: give ids, or a number >= 0.")
-    factory, tasks = None, inner._factory.tasks  # labels, which the oracle alone receives
+    factory, drawn = None, inner._factory.drawn
     if is_agent:
         options, task = agent_options or {}, inner.config.resolved_task
+        tasks, *others = {id(each.tasks): each.tasks for each in drawn.values()}.values()
+        if others and agent == ORACLE:
+            raise DataError("the oracle knows the labels of one corpus: play one at a time.")
+        # labels, which the oracle alone receives
         factory = AgentFactory(agent, options, task, tasks)  # type: ignore[arg-type]
     chosen: list[str | None] = [None] * topics if isinstance(topics, int) else [*(topics or ())]
     if topics is None:
-        chosen = [*play_order(tasks, inner.topics)]
+        dates = {s: each.tasks.topic(each.topic_id).date for s, each in drawn.items()}
+        chosen = [*sorted(drawn, key=lambda topic_id: (dates[topic_id], topic_id))]
     for place, topic_id in enumerate(chosen):
         own = int(inner.np_random.integers(2**32)) if seed is None else episode_seed(seed, place)
         drawn_with = None if seed is None or (topic_id is None and place) else own

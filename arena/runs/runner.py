@@ -128,6 +128,8 @@ def run(
             "which it is replayed. Register the class with @reward and give its name, and its "
             "arguments as reward_options."
         )
+    if config.sampler is not None:
+        raise DataError(f"sampler={config.sampler!r}: a run plays every topic, and draws none.")
     corpus = Corpus.resolve(corpus, tasks)
     besides = checked_metrics(metrics or None, config.resolved_task) or []
     task_set = TaskSet(corpus, config.references, config.since)
@@ -205,7 +207,7 @@ def _choose(
     """
     counted = with_text(tasks, prompt)
     drawn = any(kind.draws_labelled for kind in task.kinds)
-    if drawn and (topics is None or isinstance(topics, int)):
+    if drawn and (topics is None or isinstance(topics, int | str)):
         counted = [topic_id for topic_id in counted if task.can_score(tasks, topic_id)]
         if not counted:
             raise NoLabelsError(
