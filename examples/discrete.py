@@ -205,7 +205,8 @@ def probabilities(policy: Mapping[str, Any], features: NDArray[np.float32]) -> N
 
 def learn(
     envs: Mapping[str, Queries], seed: int = 0, updates: int = 60, group: int = 4, topics: int = 8,
-    hidden: int = 16, rate: float = 0.02, report: Callable[[int, float], None] | None = None,
+    hidden: int = 16, rate: float = 0.02,
+    report: Callable[[int, float, Policy], None] | None = None,
 ) -> Policy:  # fmt: skip
     """Return a policy that `updates` steps of Adam on the policy gradient have made.
 
@@ -243,7 +244,7 @@ def learn(
             scale = (1 - 0.9 ** (update + 1)), (1 - 0.99 ** (update + 1))
             value += rate * (first / scale[0]) / (np.sqrt(second / scale[1]) + 1e-8)
         if report is not None:
-            report(update, float(np.mean(returns)))
+            report(update, float(np.mean(returns)), policy)
     return policy
 
 
@@ -288,7 +289,7 @@ def main() -> None:
     given = parser.parse_args()
     envs = {path: Queries(corpus=path, reward=given.reward) for path in given.corpus}
 
-    def report(update: int, reward: float) -> None:
+    def report(update: int, reward: float, policy: Policy) -> None:
         if update % 10 == 9:
             print(f"update {update + 1} of {given.updates}: mean return {reward:.3f}")
 

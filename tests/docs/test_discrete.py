@@ -14,6 +14,7 @@ import arena
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 sys.path.insert(0, str(EXAMPLES))
 
+import curriculum  # noqa: E402
 import discrete  # noqa: E402
 
 COLUMN = discrete.FEATURES.index
@@ -104,3 +105,18 @@ def test_ppo_in_one_file_trains(synthetic):
     assert done.returncode == 0, done.stderr
     assert "update 2: mean return 0." in done.stdout
     assert len((EXAMPLES / "ppo.py").read_text().splitlines()) <= 120
+
+
+def test_a_group_plays_one_topic_whatever_a_sampler_has_learned(synthetic):
+    """The sampler itself draws with one seed another topic, once it knows of results."""
+    options = {"window": 2, "success": 0.0, "explore": 0.0}  # one topic after the other is known
+    given = {"corpus": synthetic, "sampler": "frontier", "sampler_options": options}
+    played = []
+    for kind in (discrete.Queries, curriculum.Groups):
+        env, topics = kind(**given), []
+        for _ in range(3):
+            _, info = env.reset(seed=1)
+            topics.append(info["topic_id"])
+            env.env.step({"tool": "submit", "arguments": {"paper_ids": []}})
+        played.append(len({*topics}))
+    assert played == [2, 1]
