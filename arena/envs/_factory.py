@@ -16,7 +16,7 @@ from arena.corpus.digests import TITLE_ABSTRACT, Digests
 from arena.corpus.view import CorpusView
 from arena.envs._episode import ScoredEpisode, Scoring
 from arena.envs._results import DEFAULT_POOL_CHARACTERS, PaperPool
-from arena.envs.config import OF_DRAWS, EnvConfig
+from arena.envs.config import EnvConfig
 from arena.envs.spaces import TextSpace, ToolCallSpace
 from arena.errors import DataError, NoLabelsError, clip, did_you_mean
 from arena.kit.files import read_json, sha256_json
