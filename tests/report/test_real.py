@@ -100,6 +100,7 @@ STYLES = {
 }
 
 
+@pytest.mark.slow
 def test_all_are_read(reports):
     files = sorted(reports.glob("*/*.md"))
     assert len(files) == 45

@@ -33,6 +33,7 @@ def test_what_is_not_compiled_finds_the_same() -> None:
     subprocess.run(command, env=environment, check=True)
 
 
+@pytest.mark.slow
 def test_where_nothing_can_be_written_is_compiled_each_time(
     mini: Path, capsys: pytest.CaptureFixture[Any]
 ) -> None:

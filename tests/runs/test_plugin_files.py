@@ -111,7 +111,6 @@ def test_everything_of_a_file(synthetic, tmp_path, file, capsys, monkeypatch):
     replay = ["replay", output, "--corpus", synthetic]
     for done in (
         arena_command(*replay, ARENA_PLUGINS=str(file)), arena_command("--plugin", file, *replay),
-        arena_command(*replay, f"--plugin={file}"),
     ):  # fmt: skip
         assert done.returncode == 0, done.stderr
         assert done.stdout == "All equal: 2 episodes, 4 steps.\n"

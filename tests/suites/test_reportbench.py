@@ -397,6 +397,7 @@ def test_a_model_judges_statements_by_the_corpus(score, corpus, tmp_path):
         score({"2004.05937.md": WITH_CORPUS}, llm_option=option)
 
 
+@pytest.mark.slow
 def test_the_real_bibliographies_score_one(real_data, tmp_path):
     """Each survey's own bibliography as a report; and its repeated entries are found out."""
     gold = read_data(str(real_data.directory / "reportbench"))
