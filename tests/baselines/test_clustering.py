@@ -119,7 +119,7 @@ texts = st.text(max_size=30) | st.sampled_from(
 made = st.lists(st.builds(paper, st.text(min_size=1, max_size=4).filter(str.isalnum), texts, texts))
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(
     papers=made,
     topic=texts,

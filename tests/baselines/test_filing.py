@@ -145,7 +145,7 @@ ANSWERS = st.recursive(
 )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(st.lists(st.tuples(ANSWERS, st.sets(st.integers(1, 6))), max_size=4), st.booleans())
 def test_whatever_is_answered_each_paper_is_in_one_leaf(answers, as_text):
     filing = Filing("topic", TITLES)

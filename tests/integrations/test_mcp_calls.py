@@ -118,7 +118,7 @@ ODD = st.sampled_from(
 )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(data=st.data())
 def test_what_is_unusual_is_answered_by_the_sdk(both: Both, data: Any) -> None:
     """Parts of a plain call dropped, doubled or exchanged, in headers and body."""

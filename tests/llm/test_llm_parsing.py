@@ -136,7 +136,7 @@ PARSERS = [as_json, as_list, lambda text: tagged(text, "topic"), unfenced]
 HOSTILE = st.text(alphabet="[]{}\"'`,:\\/<>topic \n-1.eEnulNa*\ud800é", max_size=200)
 
 
-@settings(max_examples=600, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(text=HOSTILE | st.text(max_size=100))
 @example(text='{"a\\')
 @example(text="{{{a b\n- [}1. ```json\n")
@@ -154,7 +154,7 @@ def test_any_text_gives_a_value_or_a_parse_error(text):
             assert value and all(isinstance(item, str) and item for item in value)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(
     value=st.recursive(
         st.none() | st.booleans() | st.integers(-(10**9), 10**9) | st.text(max_size=9),

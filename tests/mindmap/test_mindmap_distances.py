@@ -115,14 +115,14 @@ class Unit(Config):
         return list(node.children)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(trees(), trees())
 def test_against_apted(a, b):
     theirs = APTED(a, b, Unit((a, b))).compute_edit_distance()
     assert tree_edit_distance(a, b) == theirs
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(trees(), trees())
 def test_the_semantic_distance_against_apted(a, b):
     # All pairs of a, b, c, d, e above 0.8, by the angles of PLANE: 0, 0, 36.87, 36.86, 53.13.

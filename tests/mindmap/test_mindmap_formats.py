@@ -71,7 +71,7 @@ def test_text():
     assert render(MindMap("", (MindMap("a\x1b[31m\nb"), MindMap("")))) == "·\n├── a[31m b\n└── ·\n"
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(trees(LABELS), st.booleans())
 def test_markdown_is_read_back(tree, nameless):
     if nameless and tree.children:
@@ -95,7 +95,7 @@ FILED = st.recursive(
 )
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(FILED, st.booleans())
 def test_papers_in_markdown_are_read_back(tree, nameless):
     if nameless and tree.children:
@@ -126,7 +126,7 @@ def test_real_maps_are_read_back(real_data):
         assert read_markdown(str(render(tree, "markdown")))[0] == tree
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(trees(ANY))
 def test_mermaid_holds_every_label_as_plain_characters(tree):
     """A line is an id, a shape and a label of letters, digits, harmless marks and codes."""
@@ -145,7 +145,7 @@ def test_mermaid_holds_every_label_as_plain_characters(tree):
     assert levels == [level for _, level in leveled(tree)]
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(trees(LABELS), st.booleans())
 def test_mermaid_is_read_back(tree, nameless):
     if nameless and tree.children:

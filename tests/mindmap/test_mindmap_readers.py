@@ -258,7 +258,7 @@ PIECES = st.lists(
 ).map("".join)  # fmt: skip
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(st.text() | PIECES)
 @example("<typology><typology>- a</typology>")
 @example("```json\n```\n```json\n```")

@@ -27,7 +27,7 @@ def build(papers: list[str | None], directory: Path, **options: object) -> BM25R
     return BM25Retriever.open(directory, **options)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(
     papers=st.lists(st.none() | texts, max_size=25),
     query=texts | st.just("") | st.just("unknown words only"),
@@ -140,7 +140,7 @@ def test_blocks_and_thresholds_leave_no_trace(seed, block, size, k, share, hidde
     assert (documents.tolist(), scores.tolist()) == reference(papers, query, k, scope)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(
     papers=st.lists(st.none() | texts, max_size=25),
     statistics=st.sampled_from(["cutoff", "corpus"]),

@@ -41,7 +41,7 @@ def some_end(data: st.DataObject, papers: list[str | None]) -> int:
     return max(0, len(papers) - data.draw(st.integers(0, 10) | st.integers(0, 40)))
 
 
-@settings(fixture_once, max_examples=250)
+@settings(fixture_once, max_examples=100)
 @given(papers=papers_, query=twin | vector, k=depth, data=st.data())
 def test_equals_whole_numbers(papers, query, k, data):
     end = some_end(data, papers)

@@ -68,7 +68,7 @@ class Shuffled:
             yield function(task)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=12, deadline=None)
 @given(seed=st.integers(0, 10**6), ahead=st.integers(1, 20))
 def test_any_order_of_results(
     whole: dict[str, Any], tmp_path_factory: pytest.TempPathFactory, seed: int, ahead: int
@@ -78,7 +78,7 @@ def test_any_order_of_results(
     assert contents(directory) == whole
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=12, deadline=None)
 @given(seed=st.integers(0, 10**6), stop=st.integers(0, 10), serial=st.booleans())
 def test_what_was_encoded_is_not_encoded_again(
     whole: dict[str, Any],

@@ -42,7 +42,7 @@ def fractions(values: np.ndarray) -> list[Fraction]:
     return [Fraction(float(value)) for value in values]
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(kind=kinds, dimension=st.integers(1, 130), seed=seeds)
 def test_no_score_is_further_off_than_the_bound(kind, dimension, seed):
     """In fractions, so nothing rounds here."""
@@ -68,7 +68,7 @@ def test_no_score_is_further_off_than_the_bound(kind, dimension, seed):
         assert abs(score - Fraction(float(rough))) <= bound
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(kind=kinds, dimension=st.sampled_from([1, 3, 64, 100]), seed=seeds, data=st.data())
 def test_rankings_are_those_of_float64(kind, dimension, seed, data):
     """Bit for bit, with ties, through several blocks and many clearings of candidates."""

@@ -38,7 +38,7 @@ def pair(drawn: tuple[int, int, float]) -> np.ndarray:
     return normalised(values.astype(np.float32))
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(vectors)
 def test_a_float64_inner_product_is_exact_in_any_order(drawn):
     first, second = pair(drawn)
@@ -53,7 +53,7 @@ def test_a_float64_inner_product_is_exact_in_any_order(drawn):
     assert scores[0] == expected
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(vectors)
 def test_float32_stays_within_the_bound(drawn):
     first, second = pair(drawn)

@@ -228,7 +228,7 @@ def oracle(
     return sorted(sums.items(), key=lambda item: (-item[1], item[0]))
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(data=st.data(), parts=rankings, k=st.integers(1, 20), depth=st.integers(1, 15))
 def test_equals_the_oracle(data: Any, parts: Any, k: int, depth: int) -> None:
     weights = data.draw(st.lists(st.integers(1, 3), min_size=len(parts), max_size=len(parts)))

@@ -36,7 +36,7 @@ def single(score: float) -> float:
     return float(np.float32(score))
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(
     papers=st.lists(st.none() | texts | long_texts, max_size=25),
     query=texts | st.just("") | st.just("unknown words only"),

@@ -61,7 +61,7 @@ def parts(engine: Retriever, requests: list[Request], bounds: list[int]) -> list
     return merged
 
 
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=60)
 @given(data=st.data())
 def test_windows_give_the_bits_of_the_whole(engine: Retriever, data: st.DataObject) -> None:
     assert engine.documents is not None

@@ -109,7 +109,7 @@ nearly = st.fixed_dictionaries(
 )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(action=junk | nearly, as_text=st.booleans())
 def test_no_action_breaks_an_episode(whole_env, action, as_text):
     whole_env.reset(seed=1)

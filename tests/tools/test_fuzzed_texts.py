@@ -55,7 +55,7 @@ def texts(value):
         yield from (text, f"```json\n{text}\n```", text.replace('"', "'"), text[:-2], f"- {text}")
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(VALUES)
 def test_values_of_the_readers_own_words_are_read_or_refused(value):
     for written in (value, *texts(value)):

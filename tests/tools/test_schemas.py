@@ -81,7 +81,7 @@ values = (
 )  # fmt: skip
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(
     tool=st.sampled_from(TOOLS_OF["arena/Pipeline-v0"]),
     arguments=st.dictionaries(
