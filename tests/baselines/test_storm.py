@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from functools import partial
 from pathlib import Path
 
 import pytest
-from helpers import arena_topics, make_env, played, run_contents
+from helpers import make_env, played
 from llm_server import LLMServer, Trouble
 
-import arena
 import baselines
 from arena.agents import KnownPaper
 from arena.llm import ParseError
@@ -222,57 +220,6 @@ def test_a_report_without_an_outline_is_a_list(mini):
     assert "section" not in kinds(server)
 
 
-@pytest.mark.parametrize(
-    ("task", "options", "calls"),
-    [
-        ("discovery", {}, 33),
-        ("selection", {}, 33),
-        ("pipeline", {}, 39),
-        ("organization", {"references": "oracle"}, 27),
-        ("organization", {"references": "run"}, 39),
-    ],
-    ids=["discovery", "selection", "pipeline", "given", "not given"],
-)
-def test_a_run_and_its_replay(task, options, calls, synthetic, tmp_path):
-    def play(name, **more):
-        given = {"model": "scripted", "max_turns": 3} | more
-        return arena.run(
-            synthetic,
-            task,
-            "storm",
-            tmp_path / name,
-            topics=1,
-            agent_options=given,
-            **options,
-        )
-
-    def script(body):
-        # Three perspectives, and words of the topic: as many requests as there may be.
-        kind = asked_for(body)
-        if kind == "perspectives":
-            return "<Perspectives>\n- Maker one\n- Maker two\n- Buyer three\n</Perspectives>"
-        return helpful(body)
-
-    with LLMServer(script) as server:
-        summary = play("a", base_url=server.url)
-        assert len(server.requests) <= calls  # equal requests are asked once
-        play("b", base_url=server.url, store="other.db", max_parallel=1)
-    play("c", mode="replay")
-    runs = [run_contents(tmp_path / name) for name in "abc"]
-    assert runs[0] == runs[1] == runs[2]
-    assert summary["counts"]["scored"] == 1
-    for line in runs[0]["trajectories.jsonl"].splitlines():
-        episode = json.loads(line)
-        assert episode["notes"]["llm"]["total"]["calls"] == calls
-        assert episode["notes"]["llm"]["failed"] == []
-        assert not episode["truncated"]
-        assert not any("error" in step for step in episode["steps"])
-    if task in ("discovery", "pipeline"):
-        assert summary["mean"]["recall@100"] > 0
-    if task in ("organization", "pipeline"):
-        assert summary["mean"]["heading_soft_recall"] > 0
-
-
 # Answers that are not what they should be
 
 
@@ -326,14 +273,6 @@ def test_a_step_that_cannot_be_read(kind, bad, mini):
         assert part(refining[0], "conversations").count(f"Answer: {NO_ANSWER}") == 4
     if kind == "draft":
         assert part(refining[0], "draft") == "(none)"
-
-
-# Limits and budgets
-
-
-@pytest.fixture(scope="module")
-def topic(synthetic):
-    return min(arena_topics(synthetic))
 
 
 # What is read and shown

@@ -1,13 +1,9 @@
-"""A real model behind a real server: the client, and whole runs of the agents that ask one.
+"""A real model behind a real server.
 
 Its answers are poor. What is tested is that everything around them holds.
 """
 
 from __future__ import annotations
-
-import json
-import socket
-from pathlib import Path
 
 import gymnasium
 import pytest
@@ -63,33 +59,3 @@ def test_a_tool_call(local_model, synthetic, choice):
 def test_a_request_that_is_too_long_is_refused_not_asked_again(local_model):
     with pytest.raises(RequestRefusedError, match="context size"):
         ask(local_model, [{"role": "user", "content": "word " * 9000}])
-
-
-AGENTS = {  # topics, options
-    "zero-shot": (3, {"max_tokens": 32}),
-    "decomposer": (2, {"max_tokens": 48}),
-    "react": (1, {"max_tokens": 96, "memory": 1500, "limits": {"max_calls": 2}}),
-}
-
-
-@pytest.mark.parametrize("agent", AGENTS)
-def test_a_run_and_its_replay_without_the_server(local_model, synthetic, agent):
-    topics, options = AGENTS[agent]
-    options = {"model": local_model.name} | options
-
-    def play(output, **more):
-        return arena.run(
-            synthetic, "discovery", agent, output, agent_options=options | more, topics=topics
-        )
-
-    summary = play("a", base_url=local_model.url)
-    assert summary["counts"]["scored"] == topics
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        nobody = f"http://127.0.0.1:{taken.getsockname()[1]}/v1"
-    play("b", base_url=nobody, mode="replay")
-    first, second = ({path.name: path.read_bytes() for path in Path(run).iterdir()} for run in "ab")
-    assert {"run.trec", "metrics.json", "trajectories.jsonl"} <= set(first)
-    assert first == second
-    episodes = [json.loads(line) for line in first["trajectories.jsonl"].splitlines()]
-    calls = [episode["notes"]["llm"]["total"] for episode in episodes]
-    assert all(total["calls"] and total["completion_tokens"] for total in calls)

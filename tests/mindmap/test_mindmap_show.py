@@ -8,8 +8,6 @@ from pathlib import Path
 import pytest
 
 from arena.cli import main
-from arena_suites.maps.files import read_mind_map_file
-from arena_suites.maps.formats import render
 
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLE = ROOT / "docs" / "example" / "mind-map.json"
@@ -37,37 +35,6 @@ def test_text_and_repairs(file, capsys):
     out, err = capsys.readouterr()
     assert out == TEXT
     assert err == f"{file}: whitespace in labels collapsed (1): 'Dense '.\n"
-
-
-def test_every_format_is_printed_and_written(file, tmp_path, capsys):
-    tree, _ = read_mind_map_file(file)
-    for name, suffix in (
-        ("text", "txt"), ("json", "json"), ("markdown", "md"), ("mermaid", "mmd"), ("svg", "svg"),
-    ):  # fmt: skip
-        assert show(file, "--format", name) == 0
-        assert capsys.readouterr().out == render(tree, name)
-        output = tmp_path / f"out.{suffix}"
-        assert show(file, "--output", output) == 0
-        assert capsys.readouterr().out == f"{output}: {name}, 3 headings\n"
-        assert output.read_text(encoding="utf-8") == render(tree, name)
-    # The format that is named counts, whatever the suffix.
-    assert show(file, "--output", tmp_path / "x.svg", "--format", "text") == 0
-    assert (tmp_path / "x.svg").read_text(encoding="utf-8") == TEXT
-
-
-def read(path: Path):
-    return read_mind_map_file(path)[0]
-
-
-def test_json(file, capsys):
-    assert show(file, "--json") == 0
-    assert json.loads(capsys.readouterr().out) == {
-        "nodes": 3,
-        "depth": 2,
-        "papers": 2,
-        "repairs": ["whitespace in labels collapsed (1): 'Dense '."],
-        "mind_map": read(file).to_json(),
-    }
 
 
 def test_depth(file, capsys):

@@ -207,18 +207,6 @@ def test_a_broken_encoder(tmp_path, monkeypatch, fault, message):
 
 
 @pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"devise": "cpu"}, "dense has no option 'devise'. Did you mean 'device'"),
-    ],
-)
-def test_bad_options(tmp_path, options, message):
-    build(["1 0 0"], tmp_path)
-    with pytest.raises(DataError, match=message):
-        Dense.open(tmp_path, **options)
-
-
-@pytest.mark.parametrize(
     ("file", "change", "message"),
     [
         ("vectors.npy", lambda path: os.truncate(path, 129), "is damaged"),
