@@ -101,8 +101,7 @@ class EnvConfig(BaseModel):
     with, or topic ids -> paper ids, best first; implies references=run."""
     paper_text: Annotated[str, AfterValidator(PAPER_TEXTS.resolve)] = TITLE_ABSTRACT
     """The text that `read` shows as the abstract of a paper: an input (`arena list paper_texts`)
-    whose digests
-    the corpus has."""
+    whose digests the corpus has."""
     tools: Annotated[tuple[_Tool, ...], BeforeValidator(_list)] = ()
     """Further tools that an episode offers."""
     prompt: Literal["title", "sentence", "paragraph", "detailed", "any"] | None = None

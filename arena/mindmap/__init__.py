@@ -7,7 +7,6 @@ Example:
     {'heading_soft_recall': 1.0}
 """
 
-from arena.mindmap.builder import read_outline
 from arena.mindmap.metrics import cosines, forget_labels, unit_vectors
 from arena.mindmap.metrics.heading_overlap import cardinality
 from arena.mindmap.pictures import beside, matches
@@ -38,6 +37,5 @@ __all__ = [
     "mind_map_reader",
     "random_map",
     "read_mind_map",
-    "read_outline",
     "unit_vectors",
 ]

@@ -26,6 +26,10 @@ class MindMapReader:
         """
         return None
 
+    def read_list(self, value: Any, tree: Builder) -> tuple[MindMap, list[str]] | None:
+        """Return the map in a list of a form of its own, and notes; None for other lists."""
+        return None
+
     def reshaped(self, value: Any) -> Any:
         """Return an object or list of another shape as one that `read_mind_map` reads."""
         return value

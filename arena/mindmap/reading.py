@@ -8,7 +8,7 @@ from typing import Any, NoReturn
 
 from arena.counted import reading
 from arena.errors import DataError, clip
-from arena.mindmap.builder import Branch, Builder, describe, is_pair, read_pairs
+from arena.mindmap.builder import Branch, Builder, describe
 from arena.mindmap.readers import mind_map_readers
 from arena.mindmap.tree import MAX_DEPTH, MindMap
 
@@ -34,7 +34,7 @@ def read_mind_map(value: object) -> tuple[MindMap, list[str]]:
               and the keys of one may stand for those of the other;
             - ResearchArena's typology: an object from labels to what is below them (null, a
               string, a list or an object). It has no root: it gets one with an empty label;
-            - an outline as in Bloom-Eval, a list of [level, heading] pairs: see `read_outline`;
+            - an outline as in Bloom-Eval, a list of [level, heading] pairs;
             - a list of objects of the first three forms, and of labels: trees that get a common
               root with an empty label; the only node with keys of its own is the root itself;
             - the JSON text of one of these;
@@ -140,8 +140,9 @@ def read_value(value: object, tree: Builder) -> tuple[MindMap, list[str]]:
         tree.notes.add("another shape of objects read", ", ".join(keys))
         value = other if isinstance(other, list) else dict(other)
     if not isinstance(value, dict):
-        if value and is_pair(value[0]):
-            return read_pairs(value, tree)
+        for reader in mind_map_readers():
+            if found := reader.read_list(value, tree):
+                return found
         for place, element in enumerate(value, 1):
             if not isinstance(element, dict | str):
                 raise DataError(

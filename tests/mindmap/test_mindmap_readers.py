@@ -10,8 +10,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from arena.errors import DataError
-from arena.mindmap import MindMap, read_mind_map, read_outline
-from arena_suites.maps import read_markdown
+from arena.mindmap import MindMap, read_mind_map
+from arena_suites.maps import read_markdown, read_outline
 from arena_suites.maps.files import read_mind_map_file
 
 

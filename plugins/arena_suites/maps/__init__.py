@@ -10,8 +10,9 @@ from arena.mindmap.tree import MindMap
 from arena_suites.maps._markdown import parse_document, read_markdown
 from arena_suites.maps._shapes import reshaped
 from arena_suites.maps._texts import read_text
+from arena_suites.maps.outlines import is_pair, read_outline, read_pairs
 
-__all__ = ["read_markdown"]
+__all__ = ["read_markdown", "read_outline"]
 
 
 @mind_map_reader("markdown")
@@ -21,6 +22,10 @@ class WrittenMaps(MindMapReader):
     def read_text(self, text: str, tree: Builder) -> tuple[MindMap, list[str]] | None:
         """Return the map in a text that does not begin like JSON, and notes."""
         return read_text(text, tree)
+
+    def read_list(self, value: Any, tree: Builder) -> tuple[MindMap, list[str]] | None:
+        """Return the map in a list of [level, heading] pairs, and notes."""
+        return read_pairs(value, tree) if value and is_pair(value[0]) else None
 
     def read_file(self, suffix: str, text: str) -> tuple[MindMap, list[str]] | None:
         """Return the map in a file of Markdown with headings, and notes."""

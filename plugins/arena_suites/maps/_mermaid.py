@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import arena.counted as re
-from arena.mindmap.builder import Builder, OutlineEntry, grow
+from arena.mindmap.builder import Builder
 from arena.mindmap.tree import MindMap
 from arena.text.cleaning import read_entities
+from arena_suites.maps.outlines import OutlineEntry, grow
 
 _FENCE = r"^[ \t]*+```"
 _DIAGRAM = re.compile(
