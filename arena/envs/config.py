@@ -109,8 +109,7 @@ class EnvConfig(BaseModel):
     level, or its most detailed one (any). Topics without it are not drawn."""
     observation: Literal["result", "pool"] | None = None
     """The content of `result`: the last result (result, the default), or in place of its lists all
-    papers
-    found so far, best first, and the past actions (pool), in `max_result_characters`."""
+    papers found so far, best first, and the past actions (pool), in `max_result_characters`."""
     empty_gold: StrictBool | None = None
     """Whether topics without gold in reach are drawn, too. An answer without papers is then paid 1,
     any other 0, whatever the reward; tasks whose answers are lists of papers take it."""
