@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import gzip
 import json
-import os
 import re
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -177,17 +174,6 @@ def test_verify_finds_what_is_missing_or_too_much(capsys: Any, copy: Path) -> No
     assert err.startswith("arena-corpus: error: 4 files of ") and err.count("\n") == 1
     status, out, _ = run(capsys, "verify", copy, "--json")
     assert status == 2 and len(json.loads(out)["problems"]) == 4
-
-
-def test_python_m_and_broken_pipe(mini: Path) -> None:
-    command = [sys.executable, "-m", "corpus_builder.cli", "info", str(mini)]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
-    assert done.stdout.startswith(CARD.format(directory=mini)) and done.stderr == ""
-    read, write = os.pipe()
-    os.close(read)
-    with os.fdopen(write, "w") as closed:
-        done = subprocess.run(command, stdout=closed, stderr=subprocess.PIPE, text=True)
-    assert (done.returncode, done.stderr) == (0, "")
 
 
 def test_a_corpus_in_which_nothing_can_be_found_is_warned_of(mini_records, tmp_path, capsys):

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from arena.metrics import METRICS, ScoreContext, accounts, metric
 from arena_suites.bloom_eval import survey_metrics
 from arena_suites.experiments.config import read_experiment
 from arena_suites.reportbench import REFERENCES
@@ -43,23 +42,3 @@ def test_no_cell_is_empty_and_the_page_shows_them(page):
     assert set(SCORES.get(page, ())) <= differences.rows(page).keys()
     written = (DOCS / page).read_text(encoding="utf-8")
     assert written == differences.with_table(page), "run python docs/differences.py"
-
-
-def test_a_metric_has_what_its_docstring_says(monkeypatch):
-    def loudness(answer: object, gold: object, context: ScoreContext) -> float:
-        """Loudness of an answer.
-
-        In [0, 1].
-
-        Paper: equation 7,
-            and its note.
-        Here: as there.
-
-        Example: none.
-        """
-        return 1.0
-
-    monkeypatch.setattr(METRICS, "register", lambda name: lambda made: made)
-    made = metric("loudness", "map")(loudness)
-    assert (made.paper, made.released, made.here) == ("equation 7, and its note.", "", "as there.")
-    assert accounts(len) == {}

@@ -4,14 +4,10 @@ from __future__ import annotations
 
 from llm_server import HELLO, LLMServer, Trouble, last_text, says
 
-from arena.errors import ArenaError
 from arena.llm import (
     Failure,
-    LimitReachedError,
-    LLMError,
     ModelSession,
     ParseError,
-    ReplayMissError,
     ask,
     ask_many,
 )
@@ -57,8 +53,3 @@ def test_many_questions_of_which_some_fail(make_client):
         short = ModelSession(make_client(server), {"max_calls": 4})
         results = ask_many(short, [says(str(n)) for n in range(4)], read_number)
         assert [bool(result) for result in results] == [True, False, False, False]
-
-
-def test_errors_are_ones_that_the_command_line_prints():
-    for kind in (LLMError, LimitReachedError, ParseError, ReplayMissError):
-        assert issubclass(kind, ArenaError)

@@ -13,7 +13,6 @@ from arena.llm import ModelSession, ParseError, ask, ask_many
 from arena.llm.outcomes import count_answers, describe_answers
 from arena.results import comparison
 from arena.results.viewing import as_page
-from arena_suites.experiments import run_experiment
 
 pytestmark = pytest.mark.usefixtures("alone")
 
@@ -98,18 +97,3 @@ def test_a_model_that_never_answers_readably_marks_its_run(synthetic, tmp_path, 
         assert "silent: 6 of 6 answers of the model could not be used: 6 cut." in text
     assert comparison.as_json(both)["runs"]["silent"]["model"] == counts
     assert arena.replay(silent, synthetic).equal
-
-
-def test_an_experiment_marks_the_row_and_says_why(synthetic, tmp_path):
-    config = {
-        "name": "two", "retrievers": {"BM25": "bm25"}, "topics": 2,
-        "tables": {"1": {"task": "discovery", "metrics": {"R": "recall@100"}, "title": "T",
-                         "rows": {"Asks": "zero-shot", "Title": "title"}}},
-    }  # fmt: skip
-    with LLMServer(lambda body: ended("stop")) as server:
-        config["llm"] = {"model": "scripted", "base_url": server.url, "mode": "live"}
-        result = run_experiment(config, synthetic, tmp_path / "out")
-    asks, title = result["tables"]["1"]["blocks"][0]["rows"]
-    assert asks[-1].endswith(" ‡") and not title[-1].endswith("‡")
-    notes = " ".join(result["tables"]["1"]["notes"])
-    assert "4 of 4 answers of the model could not be used: 4 unreadable at query." in notes

@@ -7,7 +7,7 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.kit.terminal import Table, best, escape_latex, escape_markdown
+from arena.kit.terminal import Table, escape_latex, escape_markdown
 
 HEADER = ["run", "recall@10", "searches"]
 ROWS = [["title_1", 0.51234, 12], ["a|b & 50 %", None, 1234]]
@@ -93,10 +93,3 @@ def test_latex_prints_what_was_given(value):
         place = found.end() if found else place + 1
     assert printed == value
     assert "--" not in escaped
-
-
-def test_best_by_hand():
-    rows = [["a", 1.0, 3], ["b", 1.0, 2], ["c", None, 5]]
-    assert best(rows, [1, 2]) == {(0, 1), (1, 1), (2, 2)}
-    assert best(rows, [2], lowest=[2]) == {(1, 2)}
-    assert best([["a", None]], [1]) == set()

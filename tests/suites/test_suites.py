@@ -20,14 +20,6 @@ def test_a_suite_has_a_source_and_an_experiment_of_its_name(name):
     assert read_experiment(name).name == name
 
 
-def test_the_list_of_suites(capsys):
-    assert cli.main(["list", "suites"]) == 0
-    printed = capsys.readouterr().out
-    for name, takes in (("bloom-eval", "--generated"), ("taxobench", "--predictions")):
-        assert f"Example: arena evaluate {name} --" in printed and takes in printed
-    assert all(f"arena evaluate {name} --" in printed for name in SUITES.names())
-
-
 @pytest.mark.parametrize("name", SUITES.names())
 def test_a_suite_scores_one_system_or_compares_several(name):
     options = inspect.signature(SUITES.get(name), eval_str=True).parameters
