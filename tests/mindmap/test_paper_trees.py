@@ -7,7 +7,7 @@ import pytest
 from hypothesis import strategies as st
 
 from arena.mindmap import MindMap, evaluate
-from arena.mindmap.metrics.filing import path_score
+from arena_suites.taxobench.metrics import path_score
 
 LEAVES = ["leaf_recall", "leaf_precision", "ari", "homogeneity", "completeness", "v_measure"]
 SKELETON = ["normalised_ted", "node_soft_recall", "node_soft_precision", "node_soft_f1"]

@@ -34,7 +34,7 @@ def heading_soft_recall(predicted: MindMap, gold: MindMap, context: ScoreContext
     Here: divided by the original map's, as in STORM; negative cosines count as 0; any encoder,
         ``static`` by default.
     """
-    _, theirs, shared = _shared_cardinalities(headings(predicted), headings(gold), context.encoder)
+    _, theirs, shared = shared_cardinalities(headings(predicted), headings(gold), context.encoder)
     return shared / theirs
 
 
@@ -49,67 +49,8 @@ def heading_soft_recall_paper(predicted: MindMap, gold: MindMap, context: ScoreC
     Released: no metrics in the authors' code.
     Here: that formula; negative cosines count as 0; any encoder, ``static`` by default.
     """
-    ours, _, shared = _shared_cardinalities(headings(predicted), headings(gold), context.encoder)
+    ours, _, shared = shared_cardinalities(headings(predicted), headings(gold), context.encoder)
     return shared / ours if ours else 0.0
-
-
-# TaxoBench, section 3.2: the root's label counts, too. A map without a heading below its root
-# is not an answer and scores 0.
-
-
-@metric("node_soft_recall", "map", needs=["encoder"])
-def node_soft_recall(predicted: MindMap, gold: MindMap, context: ScoreContext) -> float:
-    """Soft overlap of the headings, relative to the gold map's.
-
-    NSR = (c(T*) + c(T) - c(T* u T)) / c(T*), with the soft cardinality c
-    (`arena.mindmap.cardinality`). At least 0, 1 for the gold map; can exceed 1.
-
-    Paper: equations 6 and 7.
-    Released: not in the scorer; ``nsr.py``, which made the printed numbers, uses all-MiniLM-L6-v2
-        and counts repeated labels, in the union, too, and negative cosines as they are.
-    Here: over distinct labels; negative cosines count as 0.
-    """
-    _, theirs, shared = _node_cardinalities(predicted, gold, context.encoder)
-    return shared / theirs
-
-
-@metric("node_soft_precision", "map", needs=["encoder"])
-def node_soft_precision(predicted: MindMap, gold: MindMap, context: ScoreContext) -> float:
-    """Soft overlap of the headings, relative to the predicted map's.
-
-    NSP = (c(T*) + c(T) - c(T* u T)) / c(T); see `node_soft_recall`.
-
-    Paper: equations 6 and 8.
-    Released: not in the scorer; ``nsp.py``, as for ``node_soft_recall``.
-    Here: over distinct labels; negative cosines count as 0. Above 1 for a chain of headings alike.
-    """
-    ours, _, shared = _node_cardinalities(predicted, gold, context.encoder)
-    return shared / ours
-
-
-@metric("node_soft_f1", "map", needs=["encoder"])
-def node_soft_f1(predicted: MindMap, gold: MindMap, context: ScoreContext) -> float:
-    """Harmonic mean of node soft recall and precision.
-
-    At least 0, 1 for the gold map. It can exceed 1 by a little: a label between two others makes a
-    union count less than its parts.
-
-    Paper: equation 9.
-    Released: not in the scorer; ``soft_f1.py`` takes the means of a model over its topics.
-    Here: of each topic.
-    """
-    ours, theirs, shared = _node_cardinalities(predicted, gold, context.encoder)
-    return 2 * shared / (ours + theirs)
-
-
-def _node_cardinalities(
-    predicted: MindMap, gold: MindMap, encoder: str | Encoder
-) -> tuple[float, float, float]:
-    """Return c(T), c(T*) and their overlap; 1, 1 and 0 without an answer."""
-    if not predicted.size:
-        return 1.0, 1.0, 0.0
-    ours, theirs = ([node.label for node in tree.nodes()] for tree in (predicted, gold))
-    return _shared_cardinalities(ours, theirs, encoder)
 
 
 @metric("heading_entity_recall", "map", needs=["extractor"])
@@ -152,10 +93,10 @@ def cardinality(labels: Collection[str], encoder: str | Encoder) -> float:
     Source: Fränti and Mariescu-Istodor, Soft precision and recall, Pattern Recognition Letters
     167, 2023; as in ResearchArena (arXiv:2406.10291), section 5.
     """
-    return _shared_cardinalities(labels, (), encoder)[0]
+    return shared_cardinalities(labels, (), encoder)[0]
 
 
-def _shared_cardinalities(
+def shared_cardinalities(
     first: Collection[str], second: Collection[str], encoder: str | Encoder
 ) -> tuple[float, float, float]:
     """Return the soft cardinalities c of two sets of labels, and c(A) + c(B) - c(A u B), >= 0."""

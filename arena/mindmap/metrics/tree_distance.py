@@ -65,32 +65,6 @@ def tree_semantic_distance(predicted: MindMap, gold: MindMap, context: ScoreCont
     return _distance(predicted, gold, context.encoder)
 
 
-@metric("normalised_ted", "map", lower_is_better=True, needs=["encoder"])
-def normalised_ted(predicted: MindMap, gold: MindMap, context: ScoreContext) -> float:
-    """Tree edit distance with the cosine as cost of a new label, divided by the number of nodes.
-
-    TED = least sum of costs / (|T*| + |T|): an insertion and a deletion cost 1, to put one label
-    for another costs 1 - max(0, cosine), and 0 if they are equal. Ordered trees; Zhang and Shasha's
-    algorithm. In [0, 1]: 0 for equal maps; 1 for a map without a heading below its root, which is
-    not an answer.
-
-    Paper: equation 5; a new label costs 1 - cosine, a node 1. The root counts.
-    Released: not in the scorer; ``ted.py``, which made the printed numbers, uses all-MiniLM-L6-v2
-        and adds the distance of two subtrees to a wrong cell of its table, so that most distances
-        come out too large.
-    Here: the least distance; a new label costs 1 - max(0, cosine).
-    """
-    if not predicted.size:
-        return 1.0
-    a, b = MindMap("", (predicted,)), MindMap("", (gold,))  # so that the roots are nodes, too
-
-    def costs() -> NDArray[np.float64]:
-        likeness = np.clip(cosines(a.labels(), b.labels(), context.encoder), 0.0, 1.0)
-        return np.minimum(~_equal(a, b), 1.0 - likeness)
-
-    return edit_distance(a, b, costs) / (a.size + b.size)
-
-
 def _distance(predicted: MindMap, gold: MindMap, encoder: str | Encoder | None) -> float:
     return edit_distance(predicted, gold, lambda: ~alike(predicted, gold, encoder))
 
@@ -101,14 +75,14 @@ def alike(predicted: MindMap, gold: MindMap, encoder: str | Encoder | None) -> N
     The shape is (labels of `predicted`, labels of `gold`), as `MindMap.labels` orders them. A blank
     one is like its equals alone; without an encoder so are all.
     """
-    same = _equal(predicted, gold)
+    same = equal_labels(predicted, gold)
     if encoder is not None:
         likeness = cosines(predicted.labels(), gold.labels(), encoder)
         same |= np.rint(likeness * 1e6) > _THRESHOLD
     return same
 
 
-def _equal(predicted: MindMap, gold: MindMap) -> NDArray[np.bool_]:
+def equal_labels(predicted: MindMap, gold: MindMap) -> NDArray[np.bool_]:
     """Return for each pair of labels whether they are the same text."""
     rows, columns = (np.array(tree.labels(), object) for tree in (predicted, gold))
     same: NDArray[np.bool_] = np.equal.outer(rows, columns).astype(bool)

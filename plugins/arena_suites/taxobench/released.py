@@ -8,7 +8,7 @@ from difflib import SequenceMatcher
 from typing import Any, NamedTuple
 
 from arena.kit.lazy import load
-from arena.mindmap.metrics.filing import path_score
+from arena_suites.taxobench.metrics import path_score
 
 THRESHOLD = 0.92
 """Least similarity of two titles of one paper."""
