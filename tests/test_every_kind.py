@@ -186,7 +186,7 @@ def without_decorators(text: str) -> tuple[str, dict[str, str]]:
     return re.sub(r'"(\w+)"', lambda m: f'"{names.get(m[1], m[1])}"', text), names
 
 
-@pytest.mark.parametrize("how", ["file", "bare", "installed"])
+@pytest.mark.parametrize("how", ["file", pytest.param("bare", marks=SLOW), "installed"])
 @pytest.mark.parametrize(
     "kind", [pytest.param(kind, marks=SLOW if kind in PROCESSES else ()) for kind in CASES]
 )

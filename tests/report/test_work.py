@@ -75,6 +75,7 @@ def maps(tokens: list[str], size: int) -> str:
     return f"{text}\n# A\n- b\n- c {text}"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("tokens", groups(), ids=repr)
 @pytest.mark.parametrize(("read", "texts"), [(read_report, reports), (read_mind_map, maps)])
 def test_steps_a_character_do_not_grow(read, texts, tokens):
