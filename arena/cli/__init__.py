@@ -36,7 +36,7 @@ _GROUPS: dict[str, tuple[str, str, str]] = {
     "judge": (
         "Let a language model score mind-maps and statements, and compare it with people.",
         "WHAT",
-        "arena judge agreement judgements.json --human scores.jsonl",
+        "arena judge agreement sheet.key.json --human anna.csv",
     ),
     "export": (
         "Write a run, or what is asked for, as a file for other programs.",

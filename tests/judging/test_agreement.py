@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from scipy.stats import spearmanr
 from sklearn.metrics import cohen_kappa_score
 
-from arena.errors import DataError
 from arena_suites.judging import Judgements, agreement, read_human
 
 SCALE = list(range(1, 6))
@@ -120,37 +119,7 @@ def test_a_constant_rater_and_a_single_item_give_null_and_no_warning():
     json.dumps([constant, one, none], allow_nan=False)
 
 
-def test_items_that_the_model_did_not_score_do_not_count():
-    judged = judgements(a=[1, 2, 3])
-    items = judged.items | {"f": {"failed": "x"}, "e": {"scores": {"a": 1}, "empty": True}}
-    judged = Judgements("r", ["a"], (1, 5), {}, {}, items)
-    scores = people(a=[1, 2, 3]) | {"f": {"a": 1}, "e": {"a": 1}}
-    found = agreement(judged, scores)
-    assert (found["dimensions"]["a"]["pairs"], found["missing"], found["empty"]) == (3, 1, 1)
-
-
-def test_a_file_of_scores(tmp_path):
-    path = tmp_path / "human.jsonl"
-    path.write_text('{"topic_id": "0", "a": 3, "b": null}\n\n{"id": 1, "b": 5}\n')
-    read = read_human(path, judgements(a=[1, 2], b=[1, 2]))
-    assert read == {"0": {"a": 3}, "1": {"b": 5}}
-
-
-@pytest.mark.parametrize(
-    ("line", "problem"),
-    [
-        ('{"topic_id": "8", "a": 3}', "line 1: '8' was not judged. Known: 0, 1."),
-        ('{"topic_id": "0", "aa": 3}', "no dimension is called 'aa'. Did you mean 'a'?"),
-        ('{"topic_id": "0", "a": 6}', "a=6: give a whole number from 1 to 5"),
-        ('{"a": 3}', 'write a JSON object such as {"topic_id": "ID", "a": 1}'),
-        ('{"topic_id": "0", "a": 3}\n{"topic_id": "0", "a": 4}', "line 2: a second line for '0'"),
-        ('{"topic_id": "0", "a": null}', "contains no score"),
-    ],
-)
-def test_what_is_wrong_with_a_file_is_one_line(line, problem, tmp_path):
-    path = tmp_path / "human.jsonl"
-    path.write_text(line)
-    with pytest.raises(DataError) as error:
-        read_human(path, judgements(a=[1, 2]))
-    assert problem in str(error.value)
-    assert "\n" not in str(error.value)
+def test_a_sheet_of_scores(tmp_path):
+    path = tmp_path / "anna.csv"
+    path.write_text("item,answer\n0,3\n1,\n")
+    assert read_human(path, judgements(a=[1, 2])) == {"0": {"a": 3}}

@@ -270,7 +270,9 @@ def test_answers_of_people_are_not_lost_and_a_changed_key_is_noticed(synthetic, 
     [
         ("a,b\n1,2\n", "a sheet has the columns item and answer"),
         ("item,answer\n9,1\n", "'9' was not judged"),
-        ("item,answer\n1,yes\n", "line 2: match='yes': give a whole number from 0 to 1"),
+        ("item,answer\n1,yes\n", "line 2: answer='yes': give a whole number from 0 to 1"),
+        ("item,answer\n1,2\n", "line 2: answer='2': give a whole number"),
+        ("item,answer\n1,0\n1,1\n", "line 3: a second answer to '1'"),
         ("item,answer\n1,\n", "contains no score"),
     ],
 )

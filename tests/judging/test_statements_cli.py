@@ -70,13 +70,6 @@ def test_a_run_is_judged_and_compared_with_people(run, synthetic, capsys):
     assert main(["replay", str(run), "--corpus", str(synthetic)]) == 0
     capsys.readouterr()
     rows = [row for report in found["reports"].values() for row in report["cited"]]
-    lines = [{"id": r["id"], "match": int(r["outcome"] == "match")} for r in rows]
-    Path("human.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
-    judged = str(run / "judgements" / "match.json")
-    assert main(["judge", "agreement", judged, "--human", "human.jsonl", "--json"]) == 0
-    compared = json.loads(capsys.readouterr().out)
-    assert compared["dimensions"]["match"]["kappa"] == 1
-    assert compared["empty"] == counts["unreachable"]
     # Each unreachable paper has a reason.
     reasons = [row["why"] for row in rows if row["outcome"] == "unreachable"]
     assert len(reasons) == sum(counts[f"unreachable_{why}"] for why in set(reasons))

@@ -141,10 +141,8 @@ def agreement(judgements: str, *, human: list[str], json: bool = False) -> None:
     """Compare a judge's scores with people's: accuracy, kappas, Spearman, alpha, with intervals.
 
     Args:
-        judgements (FILE): Judgements of a run, RUN/judgements/RUBRIC.json, match.json for
-            statements of reports, or the key of a sample.
-        human (FILE): One person's answers: a sheet of `arena judge sample`, or JSON lines such as
-            {"topic_id": ID, "coverage": 3, ...}.
+        judgements (FILE): The key of a sample, SHEET.key.json of `arena judge sample`.
+        human (FILE): One person's answers: the sheet, filled in.
 
     Example:
         arena judge agreement sheet.key.json --human anna.csv --human ben.csv
@@ -175,8 +173,6 @@ def agreement(judgements: str, *, human: list[str], json: bool = False) -> None:
             cells[-1] += [row.get(key), _ends(row.get(f"{key}_interval"))]
     headers = [each for key in names for each in (key.replace("_kappa", ""), "95 %")]
     print_table(cells, ("", "pairs", *headers))
-    if only := result["missing"] + result["empty"]:
-        print(f"{count(only, 'more has', 'more have')} scores by people, but none by the model.")
 
 
 @command("judge.compare")

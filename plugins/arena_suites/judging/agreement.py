@@ -5,9 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import itertools
-import json
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -26,60 +24,37 @@ Human = dict[str, dict[str, int]]  # id -> dimension -> score
 
 
 def read_human(path: str | Path, judgements: Judgements) -> Human:
-    """Return one person's scores of what was judged.
+    """Return one person's scores: a sheet of `draw`, whose column ``answer`` is filled in.
 
-    Each line is a JSON object with an id under ``topic_id`` (or ``id``) and a score for any of the
-    dimensions; null is no score. Or it is a sheet of `draw`, NAME.csv, whose
-    column ``answer`` is filled in.
+    `judgements` is the key of the sheet. A row without an answer has no score.
     """
-    scores: Human = {}
-    data, is_sheet = Path(path).read_bytes(), Path(path).suffix.lower() == ".csv"
-    lines = _sheet(data, judgements) if is_sheet else enumerate(data.split(b"\n"), 1)
-    for number, line in lines:
-        try:
-            if line.strip():
-                _read_line(line, judgements, scores)
-        except DataError as error:
-            raise DataError(f"{str(path)!r} line {number}: {error}") from None
-    if not any(scores.values()):
-        raise DataError(f"{str(path)!r} contains no score.")
-    return scores
-
-
-def _sheet(data: bytes, judgements: Judgements) -> Iterator[tuple[int, bytes]]:
-    """Yield the number and the line of JSON of each answered row of a sheet."""
     csv.field_size_limit(1 << 30)  # what is shown may be long
-    rows = csv.DictReader(io.StringIO(data.decode("utf-8-sig", "replace"), newline=""))
+    text = Path(path).read_bytes().decode("utf-8-sig", "replace")
+    rows = csv.DictReader(io.StringIO(text, newline=""))
     if not {"item", "answer"} <= {*(rows.fieldnames or ())}:
         raise DataError(
-            "a sheet has the columns item and answer: use what `arena judge sample` wrote."
+            f"{str(path)!r}: a sheet has the columns item and answer: use what `arena judge "
+            "sample` wrote."
         )
+    scores: Human = {}
+    (low, high), items = judgements.scale, judgements.items
     for row in rows:
         item, answer = row["item"], (row["answer"] or "").strip()
-        known = [*judgements.items.get(item, {}).get("scores", {"": 0})]
-        score = int(answer) if re.fullmatch(r"-?\d{1,9}", answer) else answer
-        if answer:
-            yield rows.line_num, json.dumps({"id": item, **dict.fromkeys(known, score)}).encode()
-
-
-def _read_line(line: bytes, judgements: Judgements, scores: Human) -> None:
-    (low, high), known = judgements.scale, judgements.dimensions
-    try:
-        record = json.loads(line)
-        name = str(record.pop("topic_id" if "topic_id" in record else "id"))
-    except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
-        example, text = f'{{"topic_id": "ID", "{known[0]}": {low}}}', line.decode(errors="replace")
-        raise DataError(f"{clip(text)}: write a JSON object such as {example}.") from None
-    if name not in judgements.items:
-        raise DataError(f"{clip(name)} was not judged.{did_you_mean(name, judgements.items)}")
-    if name in scores:
-        raise DataError(f"a second line for {clip(name)}. Give each rater a file.")
-    for key, score in record.items():
-        if key not in known:
-            raise DataError(f"no dimension is called {clip(key)}.{did_you_mean(key, known)}")
-        if score is not None and (type(score) is not int or not low <= score <= high):
-            raise DataError(f"{key}={clip(score)}: give a whole number from {low} to {high}.")
-    scores[name] = {key: score for key, score in record.items() if score is not None}
+        where = f"{str(path)!r} line {rows.line_num}"
+        if not answer:
+            continue
+        if item not in items:
+            raise DataError(f"{where}: {clip(item)} was not judged.{did_you_mean(item, items)}")
+        if item in scores:
+            raise DataError(f"{where}: a second answer to {clip(item)}. Give each rater a file.")
+        if not re.fullmatch(r"-?\d{1,9}", answer) or not low <= int(answer) <= high:
+            raise DataError(
+                f"{where}: answer={clip(answer)}: give a whole number from {low} to {high}."
+            )
+        scores[item] = dict.fromkeys(items[item]["scores"], int(answer))
+    if not scores:
+        raise DataError(f"{str(path)!r} contains no score.")
+    return scores
 
 
 def agreement(judgements: Judgements, *raters: Human) -> dict[str, Any]:
@@ -92,7 +67,7 @@ def agreement(judgements: Judgements, *raters: Human) -> dict[str, Any]:
 
     Args:
         judgements: The judge's scores.
-        raters: Scores by each person. Items that the model did not score do not count.
+        raters: Scores by each person.
 
     Returns:
         ``dimensions``: for each its ``pairs`` of a rater's and the judge's score, the share of
@@ -101,19 +76,19 @@ def agreement(judgements: Judgements, *raters: Human) -> dict[str, Any]:
         and ``spearman``, each with ``NAME_interval``; with several raters ``alpha``, Krippendorff's
         (2011) among the people, with squared differences as distances; ``overall``: the same
         for the pairs of all dimensions together; ``mean``: the means over the dimensions, as in
-        Table 5 of TaxoBench; ``missing`` and ``empty``: how many items only people scored.
+        Table 5 of TaxoBench.
     """
     low, high = judgements.scale
     size, dimensions = high - low + 1, judgements.dimensions
     rated = {n: row for n, row in judgements.items.items() if any(each.get(n) for each in raters)}
-    judged = {name: row["scores"] for name, row in rated.items() if "reasons" in row}
     # For each dimension and item a table of counts with a pair for each rater: rows are the judge's
     # scores, columns people's. All statistics come from sums of such tables. Those of alpha count
     # the pairs of people, each pair both ways, divided by the people but one.
-    n = max(len(judged), 1)
+    n = max(len(rated), 1)
     tables, among = np.zeros((2, len(dimensions), n, size, size))
     for place, dimension in enumerate(dimensions):
-        for number, (name, scores) in enumerate(judged.items()):
+        for number, (name, row) in enumerate(rated.items()):
+            scores = row["scores"]
             if dimension not in scores:  # an item of a sample has one dimension
                 continue
             given = [r[name][dimension] - low for r in raters if dimension in r.get(name, ())]
@@ -133,8 +108,6 @@ def agreement(judgements: Judgements, *raters: Human) -> dict[str, Any]:
         },
         "overall": _described(_statistics(overall, pairs.sum(axis=0), several), overall[0]),
         "mean": _described(values.mean(axis=0)),
-        "missing": sum("failed" in row for row in rated.values()),
-        "empty": sum("empty" in row for row in rated.values()),
     }
 
 

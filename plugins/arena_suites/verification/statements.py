@@ -25,7 +25,7 @@ from arena.llm.client import Model
 from arena.papers import MAX_QUERY
 from arena.report import PaperFinder, Report, read_report, resolve
 from arena_suites._parts import spread
-from arena_suites.judging.judge import REPORT, Judgements, open_finished
+from arena_suites.judging.judge import REPORT, open_finished
 from arena_suites.verification.evidence import (
     LONGEST,
     Page,
@@ -70,26 +70,6 @@ class StatementJudgements:
     def to_json(self) -> dict[str, Any]:
         """Return plain dicts and lists under the names of the attributes."""
         return sealed(asdict(self))
-
-    def matches(self) -> Judgements:
-        """Return the verdicts on cited statements, to compare them with people's.
-
-        Ids are those of the rows in ``cited``. A match is 1, all else 0; an unreachable paper is
-        empty, since nothing was judged.
-        """
-        items: dict[str, dict[str, Any]] = {}
-        for row in (row for report in self.reports.values() for row in report["cited"]):
-            scores = {"match": int(row["outcome"] == "match")}
-            items[row["id"]] = {"scores": scores, "reasons": {"match": row.get("reason", "")}}
-            if row["outcome"] == "failed":
-                items[row["id"]] = {"failed": row["reason"]}
-            elif row["outcome"] == "unreachable":
-                items[row["id"]] = {"scores": scores, "empty": True}
-        empty, missing = self.counts["unreachable"], self.counts["failed"]
-        counts = {"items": len(items), "judged": len(items) - empty - missing}
-        counts |= {"empty": empty, "missing": missing}
-        mean = {"match": self.rates["match_rate_all"]}
-        return Judgements("match", ("match",), (0, 1), mean, counts, items, self.judge, self.sha256)
 
 
 @checked
@@ -337,14 +317,12 @@ def record_statements(
 ) -> StatementJudgements:
     """Do as `judge_statements`, and write the verdicts into the folder of the run.
 
-    Writes ``judgements/statements.json`` and, for `agreement`, ``judgements/match.json``; the
-    hashes of the run do not cover them.
+    Writes ``judgements/statements.json``, which the hashes of the run do not cover.
     """
     found = judge_statements(run, corpus, options, option)
     folder = Path(run, "judgements")
     folder.mkdir(exist_ok=True)
     write_json(folder / "statements.json", found.to_json())
-    write_json(folder / "match.json", found.matches().to_json())
     return found
 
 
