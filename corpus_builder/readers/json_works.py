@@ -1,33 +1,30 @@
 """JSON: works of OpenAlex, papers of arXiv's snapshot and as ``jsonl`` has them.
 
-Each value is one object, a list of them, or a page of OpenAlex' API; it has a line or several.
+Each value is one object, a list of them, or a page of OpenAlex' API; it has a line, or several.
 """
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 from contextlib import suppress
 from functools import partial
-from itertools import chain
+from itertools import chain, islice
 from typing import Any
 
 from arena.dates import PRECISIONS, format_day, parse_date
 from arena.errors import DataError
 from arena.text.identifiers import arxiv_key
 from corpus_builder.readers.arxiv import as_paper
-from corpus_builder.readers.base import MAX_ENTRY, PaperFile, Record, reader
+from corpus_builder.readers.base import PaperFile, Record, reader
 from corpus_builder.readers.dates import read_date
 from corpus_builder.records import PAPER_KEYS
 from corpus_builder.release import TABLES, RecordLimits, RejectError, Sink, read_json
 from corpus_builder.sources.openalex import add_work
 
 _LIMITS = RecordLimits()
-_STRING = re.compile(rb'"(?:[^"\\]|\\.)*+"')  # none has a line break
-_OPENS = re.compile(rb'\s*(?:(?:\{.*?)?"results"\s*:\s*)?\[')
-_CLOSES = re.compile(rb"\s*(?:,|\]\s*\}?)?\s*$")
-_OBJECT = re.compile(rb'\s*\{\s*"')
-_KEY = re.compile(rb'\s*"[^"]*"\s*:')
+_NEXT = re.compile(r"\S")
 
 
 @reader("json", recognises=lambda head: head[:1] in ("{", "["))
@@ -41,50 +38,40 @@ def _read(file: PaperFile) -> Iterator[tuple[int, Record]]:
 
 
 def _values(file: PaperFile) -> Iterator[tuple[int, Any]]:
-    """Yield the values of a file, or those of its lists, with their first lines.
-
-    A line that is no value begins one of several lines, which ends where its brackets are closed;
-    if they never are, each of its lines is read alone.
-    """
-    lines, depth, size = list[tuple[int, bytes]](), 0, 0
-    for number, text in chain(file.lines(), [(0, b"")]):
-        if not lines or (depth == 1 and _OPENS.match(text)):
-            lines, depth, size = [], 0, 0
-            try:
-                value = read_json(text)
-            except RejectError:
-                text = text[found.end() :] if (found := _OPENS.match(text)) else text
-                if not text.strip(b"[]{}, \t\r\n") and b"{" not in text:
-                    continue
-            else:
-                yield number, value
-                continue
-        lines += [(number, text)] if number else []
-        bare = _STRING.sub(b"", text)
-        depth += bare.count(b"[") + bare.count(b"{") - bare.count(b"]") - bare.count(b"}")
-        size += len(text)
-        if number and depth > 0 and size < MAX_ENTRY:
-            continue
-        whole = b"".join(line for _, line in lines)
-        # What stands beside the list of a page is no work.
-        alone = [each for each in lines[1:] if _OBJECT.match(each[1])]
-        several = [(lines[0][0], whole)] if depth <= 0 else [*lines[:1], *alone]
-        for first, line in [] if _KEY.match(whole) else several:
-            try:
-                value = _parsed(line)
-            except RejectError as error:
-                file.skip("records", error.reason, first, error.detail)
-            else:
-                yield first, value
-        lines = []
+    """Yield values with their first lines: of each line, or if the first is none, of the whole."""
+    lines = file.lines()
+    first = list(islice(lines, 1))
+    lines = chain(first, lines)
+    if first and not _is_value(first[0][1]):
+        held = list(lines)
+        with suppress(ValueError, RecursionError):
+            yield from _one_after_another(b"".join(text for _, text in held).decode())
+            return
+        lines = iter(held)
+    for number, text in lines:
+        try:
+            yield number, read_json(text.strip().removesuffix(b","))
+        except RejectError as error:
+            file.skip("records", error.reason, number, error.detail)
 
 
-def _parsed(text: bytes) -> Any:
-    """Return a value, with or without what stands behind it in a list."""
+def _is_value(text: bytes) -> bool:
     try:
-        return read_json(text)
+        read_json(text)
     except RejectError:
-        return read_json(_CLOSES.sub(b"", text))
+        return False
+    return True
+
+
+def _one_after_another(text: str) -> list[tuple[int, Any]]:
+    """Return the values of a text, each over any lines; ValueError if it has anything else."""
+    decoder, values, line, end = json.JSONDecoder(), list[tuple[int, Any]](), 1, 0
+    while start := _NEXT.search(text, end):
+        line += text.count("\n", end, start.start())
+        value, after = decoder.raw_decode(text, start.start())
+        values.append((line, value))
+        line, end = line + text.count("\n", start.start(), after), after
+    return values
 
 
 def _paper(record: Any, file: PaperFile, line: int) -> Record | None:
