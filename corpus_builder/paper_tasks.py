@@ -32,18 +32,8 @@ from corpus_builder.database import connected, execute, literal, readable_errors
 from corpus_builder.horizon import stage_triples
 from corpus_builder.manifest import list_files
 
-MIN_REFERENCES = 10
-"""References in reach that a paper needs by default."""
 _MEMORY = 1_000_000_000
 _KIND = OutputKind("task set", layout.MANIFEST, {"tasks_sha256": str, "options": dict})
-
-REACHED = """
-SELECT r.document, count(*) AS reached
-FROM read_parquet({references}) r
-JOIN documents a ON a.document = r.document JOIN documents b ON b.document = r.cited
-WHERE b.day < a.day GROUP BY r.document
-"""
-"""Document -> references in reach, of all with any; links are between searchable papers alone."""
 
 DOCUMENTS = """
 CREATE TABLE documents AS
@@ -51,10 +41,13 @@ SELECT file_row_number::INTEGER AS document, id, (date - DATE '1970-01-01')::INT
        is_survey AS survey
 FROM read_parquet({papers}, file_row_number = true)
 """
-_CANDIDATES = f"""
-SELECT document, id, title FROM ({REACHED}) JOIN documents d USING (document)
-JOIN read_parquet({{papers}}) p USING (id) WHERE reached >= {{least}} AND d.day < {{end}}
-ORDER BY document
+# Links are between searchable papers alone.
+_CANDIDATES = """
+SELECT a.document, a.id, title FROM read_parquet({references}) r
+JOIN documents a ON a.document = r.document JOIN documents b ON b.document = r.cited
+JOIN read_parquet({papers}) p ON p.id = a.id
+WHERE b.day < a.day AND a.day < {end}
+GROUP BY ALL HAVING count(*) >= {least} ORDER BY a.document
 """
 # What `write_tasks` reads of the surveys of a source.
 _STAGED = """
@@ -76,7 +69,7 @@ def write_paper_tasks(
     directory: str | Path,
     output: str | Path,
     *,
-    least: Annotated[int, Ge(1)] = MIN_REFERENCES,
+    least: Annotated[int, Ge(1)] = 10,
     max_tasks: Annotated[int, Ge(1)] | None = None,
     seed: Annotated[int, Ge(0)] = 0,
     test: Sequence[str] | int | None = None,

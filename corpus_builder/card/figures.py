@@ -18,7 +18,6 @@ from arena.errors import ArenaError
 from arena.kit import terminal
 from arena.mindmap import read_mind_map
 from corpus_builder.database import execute, literal, rows, scalar
-from corpus_builder.paper_tasks import DOCUMENTS, MIN_REFERENCES, REACHED
 from corpus_builder.plots import COLOURS, GREY, INK, MARKERS, short
 
 TOP = 5
@@ -64,11 +63,6 @@ SELECT coalesce(sum(listed), 0)::BIGINT, coalesce(sum(available), 0)::BIGINT,
        coalesce(sum(gold), 0)::BIGINT, count(*) FILTER (found), count(*) FILTER (listed = 0)
 FROM surveys
 """
-_AS_TASKS = f"""
-SELECT count(*), count(*) FILTER (day < (SELECT min(date) - DATE '1970-01-01'
-                                         FROM read_parquet({{surveys}})))
-FROM ({REACHED}) JOIN documents USING (document) WHERE reached >= {MIN_REFERENCES}
-"""
 # A survey's share in whole percents, rounded down: at least p % if and only if this is at least p.
 _SHARES = """
 SELECT disciplines, available * 100 // listed, gold * 100 // listed FROM surveys WHERE listed > 0
@@ -87,16 +81,12 @@ def measure(connection: duckdb.DuckDBPyConnection, corpus: Path) -> dict[str, An
         the corpus, in reach; ``maps``: (depth, nodes) -> number of mind-maps, where the root is
         neither; ``taxonomies``: papers, depth and leaf categories of each mind-map,
         and ``citations`` of the surveys of these, where known;
-        ``unreadable``: mind-maps that cannot be read; ``as_tasks``: papers that cite at least
-        `MIN_REFERENCES` papers in reach, and how many of them are older than every survey task.
+        ``unreadable``: mind-maps that cannot be read.
     """
     files = {"papers": layout.PAPERS, "surveys": layout.TOPICS, "gold": layout.GOLD,
-             "mind_maps": layout.MIND_MAPS, "sections": layout.SECTIONS,
-             "references": layout.REFERENCES}  # fmt: skip
+             "mind_maps": layout.MIND_MAPS, "sections": layout.SECTIONS}  # fmt: skip
     names = {name: literal(corpus / file) for name, file in files.items()}
     execute(connection, _TABLES.format(**names))
-    execute(connection, DOCUMENTS.format(**names))
-    (as_tasks,) = rows(connection, _AS_TASKS.format(**names))
     by_year = "SELECT year(date), count(*) FROM papers WHERE searchable GROUP BY ALL ORDER BY ALL"
     surveys = _disciplines(connection, "surveys")
     (sums,) = rows(connection, _SUMS)
@@ -133,7 +123,6 @@ def measure(connection: duckdb.DuckDBPyConnection, corpus: Path) -> dict[str, An
         "taxonomies": each,
         "citations": cited,
         "unreadable": unreadable,
-        "as_tasks": as_tasks,
     }
 
 

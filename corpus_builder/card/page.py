@@ -25,7 +25,6 @@ from arena.kit.workdir import staged_directory
 from arena.text.display import count, shown
 from corpus_builder.build import check_place
 from corpus_builder.card.figures import (
-    ALL,
     complexity,
     coverage,
     dates,
@@ -61,7 +60,7 @@ def write_card(
     rest into `scratch`, an existing directory; by default one of the system's for temporary files.
 
     Returns:
-        ``files``: name in the corpus -> ``bytes``, ``sha256``; ``counts``: the card in numbers.
+        Name in the corpus -> ``bytes``, ``sha256`` of each file of the card.
     """
     root = Path(os.path.realpath(directory))
     manifest = layout.read_manifest(root)
@@ -100,31 +99,7 @@ def write_card(
     ):
         for name, content in files.items():
             (new / name).write_bytes(content.encode("utf-8"))
-    return {"files": layout.read_manifest(root)["card"], "counts": _counts(facts)}
-
-
-def _counts(facts: Mapping[str, Any]) -> dict[str, int]:
-    """Return a card in numbers."""
-    none = [[0] * 101] * 2
-    available, gold = facts["coverage"][ALL].tolist() if facts["coverage"] else none
-    return {
-        "papers": facts["papers"]["papers"],
-        "papers_with_discipline": facts["papers"]["known"],
-        "surveys": facts["surveys"]["papers"],
-        "surveys_with_discipline": facts["surveys"]["known"],
-        "surveys_with_references": available[0],
-        "surveys_half_in_corpus": available[50],
-        "surveys_half_in_reach": gold[50],
-        "references": facts["listed"],
-        "references_in_corpus": facts["available"],
-        "references_in_reach": facts["gold"],
-        "mind_maps": sum(facts["maps"].values()),
-        "mind_map_papers": sum(papers for papers, _, _ in facts["taxonomies"]),
-        "mind_map_leaves": sum(leaves for _, _, leaves in facts["taxonomies"]),
-        "mind_maps_unreadable": facts["unreadable"],
-        "papers_as_tasks": facts["as_tasks"][0],
-        "papers_as_tasks_before_surveys": facts["as_tasks"][1],
-    }
+    return dict(layout.read_manifest(root)["card"])
 
 
 def _files(manifest: Mapping[str, Any], facts: Mapping[str, Any]) -> dict[str, str]:

@@ -51,23 +51,7 @@ def card(directory: str, *, memory: str = "1GB", json: bool = False) -> None:
     if json:
         print_json(written)
         return
-    counts = written["counts"]
-    rows = [
-        ("card", ", ".join(written["files"])),
-        ("disciplines", f"{counts['papers_with_discipline']:,} of {counts['papers']:,} papers, "
-                        f"{counts['surveys_with_discipline']:,} of {counts['surveys']:,} survey "
-                        "tasks"),
-        ("coverage", f"{counts['surveys_half_in_corpus']:,} of "
-                     f"{counts['surveys_with_references']:,} survey tasks have at least half of "
-                     f"their references in the corpus, {counts['surveys_half_in_reach']:,} in "
-                     "reach"),
-        ("mind-maps", f"{counts['mind_maps']:,} ({counts['mind_maps_unreadable']:,} more cannot "
-                      "be read)"),
-        ("paper tasks", f"{counts['papers_as_tasks']:,} papers cite at least 10 in reach, "
-                        f"{counts['papers_as_tasks_before_surveys']:,} of them before the first "
-                        "survey task"),
-    ]  # fmt: skip
-    print_rows(rows)
+    print(f"card  {', '.join(written)}")
 
 
 def index(

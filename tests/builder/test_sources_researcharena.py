@@ -76,7 +76,8 @@ def test_from_a_folder(tmp_path, capsys):
     assert manifest["source"]["yield"]["per_survey"]["56895323"]["in_collection"] == 1
     assert manifest["counts"]["survey_papers"] == 2  # one of them is not among the papers
     # The subjects of 7 are unknown; those of the other stand with the survey alone.
-    assert write_card(tmp_path / "corpus")["counts"]["surveys_with_discipline"] == 1
+    write_card(tmp_path / "corpus")
+    assert "1 of 2 survey tasks" in (tmp_path / "corpus/card/README.md").read_text()
 
 
 def test_dates_come_from_a_file_by_corpus_id(tmp_path):
