@@ -9,16 +9,16 @@ from arena.errors import DataError
 from arena.kit.files import read_json, schema_error, sha256_file, write_json
 from arena.runs.directory import CREDIT, OpenedRun
 
-_FORM = {"trajectories": str, "headline": str, "calls": list}
+_FORM = {"trajectories": str, "calls": list}
 _CALL = {
     "topic_id": str, "call": int, "tool": str, "gain": int | float, "marginal": int | float,
     "shapley": int | float, "headline_script": int | float | None,
 }  # fmt: skip
 
 
-def write_credit(run: OpenedRun, headline: str, calls: Sequence[Mapping[str, Any]]) -> None:
+def write_credit(run: OpenedRun, calls: Sequence[Mapping[str, Any]]) -> None:
     """Write a row for each call beside the episodes that it is of."""
-    content = {"trajectories": sha256_file(run.path), "headline": headline, "calls": calls}
+    content = {"trajectories": sha256_file(run.path), "calls": calls}
     write_json(run.directory / CREDIT, content, sort_keys=False)
 
 

@@ -49,7 +49,6 @@ class CallCredit(NamedTuple):
         shapley: Its Shapley value for the share of the gold that calls showed.
         headline_script: What the headline loses without the call if the later calls stay as they
             were; None for a topic that cannot be scored.
-        headline_played: What it loses if the agent plays on from there; None if not asked for.
     """
 
     call: int
@@ -58,20 +57,6 @@ class CallCredit(NamedTuple):
     marginal: float
     shapley: float
     headline_script: float | None
-    headline_played: float | None = None
-
-
-class RunCredit(NamedTuple):
-    """The credit of the calls of a run, whose columns count shares of the metric `headline`.
-
-    Attributes:
-        headline: Name of the task's headline metric.
-        calls: A row for each call: ``topic_id``, ``repeat`` in a run with several episodes of each
-            topic, and the fields of `CallCredit`, ``headline_played`` only if asked for.
-    """
-
-    headline: str
-    calls: list[dict[str, Any]]
 
 
 def shapley_values(shown: Sequence[Collection[str]], gold: Collection[str]) -> list[float]:
@@ -109,7 +94,7 @@ def _times(shown: Sequence[Collection[str]], gold: Collection[str]) -> Counter[s
 def shapley(env: ResearchEnv, tasks: TaskSet, topic_id: str, actions: Sequence[Any]) -> list[float]:
     """Share each wanted paper among the calls that showed it: sums to the recall of all shown."""
     episode = _Episode(env, tasks, topic_id, _carried_out(env, topic_id, actions))
-    return episode.shapley()[: len(actions)]
+    return shapley_values(episode.shown, episode.gold)[: len(actions)]
 
 
 @credit("script")
@@ -132,7 +117,8 @@ def credit_of_episode(
     """
     episode = _Episode(env, tasks, topic_id, steps)
     gains = [step.info["gain"] for step in steps[1:]]
-    rows = zip(gains, episode.marginal(), episode.shapley(), strict=True)
+    marginal = marginal_values(episode.shown, episode.gold)
+    rows = zip(gains, marginal, shapley_values(episode.shown, episode.gold), strict=True)
     return [
         CallCredit(call, call_of(steps[call].action)[0], *row, episode.script(call))
         for call, row in enumerate(rows, 1)
@@ -148,37 +134,32 @@ def _carried_out(env: ResearchEnv, topic_id: str, actions: Sequence[Any]) -> lis
 
 
 class _Episode:
-    """An episode that is over, to be played without one of its calls."""
+    """An episode that is over, to be played without one of its calls.
+
+    `shown` has the papers that each call showed, without those with which the episode began.
+    """
 
     def __init__(
         self, env: ResearchEnv, tasks: TaskSet, topic_id: str, steps: Sequence[PlayedStep]
     ) -> None:
-        self._steps, self._gold = steps, tasks.gold(topic_id).gains
+        self._steps, self.gold = steps, tasks.gold(topic_id).gains
         self._task = env.config.resolved_task.on(tasks)
         shown = [{*listed(step.observation["result"])} for step in steps]
-        self._first: dict[
-            str, int
-        ] = {}  # paper -> number of the step that was the first to show it
+        self._first: dict[str, int] = {}  # paper -> number of the first step that showed it
         for number, papers in enumerate(shown):
             if env.config.observation == "pool":  # a result lists the papers of all before it
                 papers.difference_update(self._first)
             self._first.update(dict.fromkeys(papers - self._first.keys(), number))
-        self._shown = shown
+        self.shown = [papers - shown[0] for papers in shown[1:]]
         self._submitting = {kind.tool for kind in self._task.kinds}
-        self._changing = {n for n in range(1, len(steps)) if self._changes(n)}
+        refused = [step.observation["result"].startswith('{"error":') for step in steps]
+        self._accepted = {n for n in range(1, len(steps)) if not refused[n]}
+        self._changing = {n for n in self._accepted if not self._looked(n)}
         self._env = env.fork()
         self._env.reset(options={"topic_id": topic_id})
         self._begin = self._env.save()
         self.headline = self._task.worth(steps[-1].info.get("metrics", {}))
         self._known = {json.dumps(self._without(0)[0]): self.headline}
-
-    def shapley(self) -> list[float]:
-        """Return `shapley_values`; papers with which the episode began are no call's."""
-        return shapley_values([papers - self._shown[0] for papers in self._shown[1:]], self._gold)
-
-    def marginal(self) -> list[float]:
-        """Return `marginal_values` in the same way."""
-        return marginal_values([papers - self._shown[0] for papers in self._shown[1:]], self._gold)
 
     def script(self, call: int) -> float | None:
         """Return what the headline loses without a call, if the later ones stay as they were."""
@@ -188,11 +169,10 @@ class _Episode:
         without = self._known[key]
         return None if without is None or self.headline is None else self.headline - without
 
-    def _changes(self, number: int) -> bool:
-        """Return whether a call changed what is submitted: it was not refused, and did not look."""
-        had, has = (self._steps[n].observation for n in (number - 1, number))
-        looked = any(has["budget"][name] < had["budget"][name] for name in _LOOKING)
-        return not looked and not has["result"].startswith('{"error":')
+    def _looked(self, number: int) -> bool:
+        """Return whether a call showed papers, or was to: others change what is submitted."""
+        had, has = (self._steps[n].observation["budget"] for n in (number - 1, number))
+        return any(has[name] < had[name] for name in ("searches", "reads", "characters"))
 
     def _without(self, skipped: int) -> tuple[list[Any], set[str]]:
         """Return the calls that change what is submitted, and the papers not shown, without a call.
@@ -203,11 +183,13 @@ class _Episode:
         """
         lost, actions = set[str](), []
         for number, step in enumerate(self._steps[1:], 1):
-            action = _dropped(step.action, lost, self._submitting) if lost else step.action
+            action = step.action
+            if lost and number in self._accepted:
+                action = _dropped(action, lost, self._submitting)
             if number == skipped or action is None:
-                lost |= {p for p in self._shown[number] if self._first[p] == number}
+                lost |= {p for p in self.shown[number - 1] if self._first[p] == number}
             else:
-                lost -= self._shown[number]
+                lost -= self.shown[number - 1]
                 actions += [action] if number in self._changing else []
         return actions, lost
 
@@ -225,10 +207,6 @@ class _Episode:
             if terminated or truncated:
                 break
         return self._task.worth(info.get("metrics", {}))
-
-
-_LOOKING = ("searches", "reads", "characters")
-"""What calls spend that show papers."""
 
 
 def _dropped(action: Any, lost: Collection[str], submitting: Collection[str]) -> Any:
@@ -270,8 +248,12 @@ def credit_of_run(
     played: bool = False,
     repeats: int = 1,
     agent: str | type[Agent] | None = None,
-) -> RunCredit:
+) -> list[dict[str, Any]]:
     """Return the credit of every call of a run, whose episodes are played again.
+
+    A row has ``topic_id``, ``repeat`` in a run with several episodes of each topic, the fields of
+    `CallCredit`, and ``headline_played`` if asked for: what the headline loses without the call if
+    the agent plays on from there.
 
     Args:
         run: Directory of a run, finished or not.
@@ -300,10 +282,9 @@ def credit_of_run(
             values = credit_of_episode(env, task_set, topic_id, steps)
             lost = player.lost(record, steps) if player else ()
             for call, each in enumerate(values):
-                row = about | each._asdict()
-                del row["headline_played"]
-                rows.append(row | ({"headline_played": lost[call]} if player else {}))
-    return RunCredit(recorded.task.on(task_set).headline_name, rows)
+                more = {"headline_played": lost[call]} if player else {}
+                rows.append({**about, **each._asdict(), **more})
+    return rows
 
 
 class _Player:
@@ -326,8 +307,6 @@ class _Player:
             self._factory = AgentFactory(agent or named, options, self._task, tasks)
         except UnknownNameError as error:
             raise DataError(f"{error} Name the run's agent: --agent FILE.py:CLASS.") from None
-        if self._factory.kind.waits:
-            raise self._refused("asks a language model, which --played would ask for every call")
 
     def _refused(self, why: str) -> DataError:
         return DataError(

@@ -167,17 +167,17 @@ def test_the_file_beside_the_run(tiny, tmp_path):
     run, shares = tmp_path / "run", []
     arena.run(tiny, "discovery", "title", run)
     found = credit_of_run(run, tiny)
-    write_credit(OpenedRun(run), *found)
+    write_credit(OpenedRun(run), found)
     for labels in (True, False):
         episodes = Episodes(Corpus.open(tiny), labels, None)
         episodes.add("title", OpenedRun(run), {"s1"})
         shares.append(episodes.packed["s1"][0].get("credit"))
     share = pytest.approx(2 / 3)
     assert shares == [[[share, share, None], [0.0, share, None]], None]
-    (run / "credit.json").write_text('{"trajectories": "", "headline": "", "calls": [3]}')
+    (run / "credit.json").write_text('{"trajectories": "", "calls": [3]}')
     with pytest.raises(arena.errors.DataError, match="is damaged: it=3"):
         read_credit(OpenedRun(run))
-    write_credit(OpenedRun(run), *found)
+    write_credit(OpenedRun(run), found)
     lines = (run / "trajectories.jsonl").read_text()
     (run / "trajectories.jsonl").write_text(lines.partition("\n")[0] + "\n")
     assert read_credit(OpenedRun(run)) == {}  # of other episodes
@@ -207,7 +207,7 @@ class Moody(Stubborn):
 
 def test_an_agent_plays_on_without_a_call(tiny, tmp_path):
     arena.run(tiny, "discovery", Stubborn, tmp_path / "run", topics=["s1"])
-    rows = credit_of_run(tmp_path / "run", tiny, played=True, agent=Stubborn).calls
+    rows = credit_of_run(tmp_path / "run", tiny, played=True, agent=Stubborn)
     # The other search finds the same papers; a refused submission is sent again.
     assert [row["headline_played"] for row in rows] == [0.0, 0.0, 0.0]
 

@@ -64,7 +64,7 @@ def page(synthetic, tmp_path_factory):
     directory = tmp_path_factory.mktemp("view")
     for agent in ("title", "scout"):
         arena.run(synthetic, "discovery", agent, directory / agent, topics=2)
-    write_credit(OpenedRun(directory / "title"), *credit_of_run(directory / "title", synthetic))
+    write_credit(OpenedRun(directory / "title"), credit_of_run(directory / "title", synthetic))
     path = directory / "view.html"
     path.write_text(as_page([directory / "title", directory / "scout"], synthetic).html, "utf-8")
     return path

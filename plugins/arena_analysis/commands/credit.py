@@ -35,10 +35,11 @@ def credit(
     from arena.runs.directory import OpenedRun
     from arena_analysis.credit import credit_of_run
 
-    found = credit_of_run(run, corpus, tasks, played=played, repeats=repeats, agent=agent)
-    write_credit(OpenedRun(run), found.headline, found.calls)
+    calls = credit_of_run(run, corpus, tasks, played=played, repeats=repeats, agent=agent)
+    write_credit(recorded := OpenedRun(run), calls)
+    headline = recorded.manifest["definition"].get("headline")
     if json:
-        print_json(found._asdict())
+        print_json({"headline": headline, "calls": calls})
         return
-    print_table([[*row.values()] for row in found.calls], [*found.calls[0]])
-    print(f"Headline: {found.headline}. Shares are of the references in reach.")
+    print_table([[*row.values()] for row in calls], [*calls[0]])
+    print(f"Headline: {headline}. Shares are of the references in reach.")
