@@ -15,6 +15,7 @@ from arena.corpus import Corpus
 from arena.envs import EnvConfig
 from arena.errors import DataError
 from arena.tasks import TaskSet
+from arena.testing import audit
 from arena.testing.stored import StoredCorpus
 from corpus_builder.build import build
 from corpus_builder.cli import main
@@ -190,3 +191,12 @@ def test_the_recall_of_memory_alone(corpus, questions, tmp_path, monkeypatch):
     recalls = {topic: row["recall"] for topic, row in found["per_topic"].items()}
     assert recalls == {FIRST: None, HALF: 1 / 2, OWN: 1 / 3}
     assert found["empty_gold"]["abstained"] == 1  # what is not there yet is not found
+
+
+def test_an_audit_of_topics_without_gold_is_clean(corpus, questions, monkeypatch):
+    monkeypatch.setattr("arena.testing.auditor.check_contract", lambda *_: None)
+    found = audit(
+        corpus, 150, environments=["arena/Question-v0"], tasks=questions,
+        options={"empty_gold": True},
+    )  # fmt: skip
+    assert found.findings == []
