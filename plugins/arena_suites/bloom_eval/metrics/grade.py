@@ -102,7 +102,7 @@ def roq(pair: SurveyPair) -> Finding:
 
     Paper: B.6, as for ``fap``; of conclusions, future work, challenges and prospects alone.
     Released: as for ``fap``.
-    Here: as for ``fap``; the judge reads the whole, and is told to look at these.
+    Here: as for ``fap``; the judge reads the whole, and its prompt names these.
     """
     return grade(pair, _OUTLOOK)
 
