@@ -277,7 +277,8 @@ class EpisodeSession:
                     [action for action, _ in self.played],
                     self._refusals,
                     self.first["budget"]["characters"] - self._observation["budget"]["characters"],
-                ),
+                )
+                | {"calls": self._steps},  # with `finish` of a model that stopped
                 self._shares() if self._over and self._valid else [],
             )
 

@@ -12,6 +12,8 @@ from statistics import fmean
 from typing import Any, Protocol
 
 from arena.kit.files import json_value
+from arena.tools import json_action
+from arena.tools.base import usual_call
 
 WINDOW = 64
 """Episodes after which `Watch` looks, where nobody says where a step of training ends."""
@@ -72,9 +74,10 @@ def telemetry(actions: Sequence[Any], refused: Sequence[bool], characters: int) 
 
 def _queries(action: Any) -> Iterator[tuple[Any, ...]]:
     """Yield the queries of a call that was carried out, with page and engine."""
-    given = action if isinstance(action, Mapping) else json_value(action)
-    if isinstance(given, Mapping) and given["tool"] == "search":
-        asked = given["arguments"]
+    given = json_action(action)
+    called = usual_call(json_value(given) if isinstance(given, str) else given)
+    if called["tool"] == "search":
+        asked = called["arguments"]
         for query in asked.get("queries") or [asked.get("query") or ""]:
             yield query, asked.get("offset") or 0, asked.get("retriever")
 

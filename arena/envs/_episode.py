@@ -197,7 +197,7 @@ class ScoredEpisode:
             self._seen.append(Seen(self._call.tool.name, self._call.arguments, self.result))
         budget = state.budget
         if not self._defect:  # which is no fault of the agent
-            self._refused = 0 if self._call else self._refused + 1
+            self._refused = self._refused + 1 if self._call is None else 0
         terminated, reason = state.over, self._broke
         if terminated:
             finished = self._call is not None and self._call.tool.name == "finish"

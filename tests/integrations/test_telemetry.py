@@ -25,7 +25,7 @@ def test_the_numbers_of_an_episode_by_hand() -> None:
         '{"tool": "search", "arguments": {"query": "neural ranking"}}',  # again
         call("search", query="neural ranking", offset=10),  # the next page
         call("search", query=" ?! "),  # empty
-        call("search", queries=["a", "neural ranking"]),  # one of them again
+        {"name": "search", "arguments": '{"queries": ["a", "neural ranking"]}'},  # one again
         "no JSON", 3, call("read", paper_id="x"), call("submit", paper_ids=[]), None,
     ]  # fmt: skip
     refused = [False] * 5 + [True, True, False, False, True]
@@ -94,5 +94,6 @@ def test_trl_logs_the_numbers_of_the_step(mini: Path) -> None:
         each.search(query="encoders")
     texts = [[{"role": "tool", "content": each._session.last.text}] for each in pool]
     kept_results(texts, pool, log_metric=logged.__setitem__)
-    assert {logged[f"arena/{name}"] for name in ("calls", "queries", "equal_groups")} == {1}
+    assert {logged[f"arena/{name}"] for name in ("queries", "equal_groups")} == {1}
+    assert logged["arena/calls"] == 2  # the search, and the end
     assert [each.get_reward() for each in pool] == [0.0, 0.0]
