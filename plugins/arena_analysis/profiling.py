@@ -60,7 +60,7 @@ def profile(corpus: Corpus, *, jobs: int = 1) -> Profile:
     def place(new: Path) -> None:
         (new / target.name).replace(target)
 
-    with staged_directory(target, _any, manifest="", work=about, place=place) as folder:
+    with staged_directory(target, lambda _: None, manifest="", work=about, place=place) as folder:
         rows = {topic_id: dict[str, Any]() for topic_id in tasks.scorable}
         for column, (agent, options) in AGENTS.items():
             summary = run(
@@ -78,10 +78,6 @@ def profile(corpus: Corpus, *, jobs: int = 1) -> Profile:
         table = [{"topic_id": topic_id, **row} for topic_id, row in rows.items()]
         pq.write_table(pa.Table.from_pylist(table, schema), folder / target.name)
     return tasks.profile()
-
-
-def _any(output: Path) -> None:
-    """Accept what is there: an older profile."""
 
 
 def _of_gold(corpus: Corpus, tasks: TaskSet, topic_id: str) -> dict[str, float | None]:

@@ -130,11 +130,11 @@ def test_list(synthetic, capsys):
     assert main(["list", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert set(found) == {
-        "agents", "answers", "commands", "encoders", "environments", "executors", "extractors",
-        "paper_texts",
+        "agents", "answers", "commands", "corpus-schemes", "encoders", "environments",
+        "executors", "extractors", "paper_texts",
         "integrations", "judges", "metrics", "mind-map-formats", "mind-map-readers",
         "question-formats", "readers", "report-readers", "retrievers", "rewards", "rubrics",
-        "sources", "suites", "tasks", "tools",
+        "samplers", "sources", "suites", "tasks", "tools",
     }  # fmt: skip
     assert {"title", "random", "clustering", "oracle"} <= set(found["agents"])
     assert main(["list", "retrievers"]) == 0
