@@ -71,8 +71,7 @@ class Desk:
         report: The report to submit, Markdown that cites papers as ``[@id]``; None for the draft
             that was written, or a list of the ranking if there is none.
         drafted: Whether a section was written.
-        recall: The share of the wanted papers that the ranking is believed to have, from 0 to 1,
-            for a `finish` that asks for it; None for no belief.
+        recall: Recall that the ranking is believed to have, for a `finish` that asks for it.
         retrievers: Engines that a search may name, the default one first; empty if unknown.
     """
 

@@ -36,7 +36,7 @@ class Ranking(AnswerKind):
 
     def panel(self, answer: Any, tasks: Any, topic_id: str) -> dict[str, Any]:
         """Return its papers, best first."""
-        return {"form": "ranking", "value": answer}
+        return {"form": "ranking", "value": self.papers(answer)}
 
     def ideal(self, tasks: Any, topic_id: str) -> Any:
         """Return the references in reach by gain, then in document order."""
@@ -46,9 +46,9 @@ class Ranking(AnswerKind):
         """Return the rankings of a TREC run, cut at `MAX_SUBMITTED`."""
         return {s: trec.order(r, number)[:MAX_SUBMITTED] for s, r in trec.read_run(path).items()}
 
-    def size(self, answer: list[str]) -> int:
+    def size(self, answer: Any) -> int:
         """Return the number of papers."""
-        return len(answer)
+        return len(self.papers(answer))
 
     def write(
         self, output: Path, stage: str, answers: Mapping[str, Any], tag: str, tasks: Any

@@ -107,10 +107,6 @@ class Report(Ranking):
 
     read_file = AnswerKind.read_file  # a report is more than its ranking
 
-    def size(self, answer: str) -> int:  # type: ignore[override]
-        """Return the number of cited papers."""
-        return len(self.papers(answer))
-
     def write(
         self, output: Path, stage: str, answers: Mapping[str, Any], tag: str, tasks: Any
     ) -> list[str]:

@@ -207,12 +207,11 @@ class EpisodeFactory:
             for topic_id in chosen:
                 self._text(topic_id)
             return chosen
-        empty = bool(self._config.empty_gold)
+        empty = self._config.empty_gold
         pool = [
-            s
-            for s in asked
+            s for s in asked
             if self.task.can_score(self.tasks, s) or (empty and not self.tasks.gold(s).gains)
-        ]
+        ]  # fmt: skip
         if pool:
             return pool
         raise NoLabelsError(

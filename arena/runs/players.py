@@ -31,21 +31,19 @@ class Oracle(Agent):
     def __init__(self, task: Task, answers: Mapping[str, Answer]) -> None:
         super().__init__()
         self._task, self._answers = task, answers
-        self._calls: dict[str, Iterator[tuple[str, dict[str, Any]]]] = {}
+        self._calls: dict[str, list[tuple[str, dict[str, Any]]]] = {}
 
     def act(self, observation: Observation) -> Action:
         """Submit at once, stage by stage."""
         stage = self._task.stage(observation["stage"])
         if stage is None or stage.name not in self._answers:
             return {"tool": "finish", "arguments": {}}
-        if stage.name not in self._calls:
-            self._calls[stage.name] = iter(stage.answer.submission(self._answers[stage.name]))
-        tool, given = next(self._calls[stage.name], ("finish", dict[str, Any]()))
-        most = observation["budget"].get("written")
-        cut = {
-            name: value[:most] if isinstance(value, str) else value for name, value in given.items()
-        }
-        return {"tool": tool, "arguments": cut}
+        kind = stage.answer
+        left = self._calls.setdefault(stage.name, kind.submission(self._answers[stage.name]))
+        tool, arguments = left.pop(0) if left else ("finish", {})
+        if isinstance(value := arguments.get(kind.argument), str):
+            arguments[kind.argument] = value[: observation["budget"].get("written")]
+        return {"tool": tool, "arguments": arguments}
 
 
 class AgentFactory:

@@ -270,12 +270,9 @@ class TaskSet:
         first = None if self._since is None else parse_date(self._since).day
         for row in self._read(layout.GOLD):
             listed[row["topic_id"]] += 1
-            is_new = (
-                first is None
-                or row["document"] is None
-                or (self._store.days.item(row["document"]) >= first)
-            )
-            if row["status"] == "gold" and is_new:
+            if row["status"] == "gold" and (
+                first is None or self._store.days.item(row["document"]) >= first
+            ):
                 gains[row["topic_id"]][row["reference"]] = _GAINS[row["influential"]]
         return {
             topic_id: Gold(gains[topic_id], listed[topic_id], totals[topic_id])

@@ -230,10 +230,10 @@ class StoredCorpus:
         if task.question:
             early = [i for i in task.question["asker"] if self.by_id[i].day < task.day]
             return f"is asked by {early[0]!r}, which is in reach" if early else None
-        paper, day = self.by_id.get(task.id), task.day
-        if paper is None:  # as of a day that its id names, which may be before its own
-            paper = self.by_id.get(task.id.removesuffix(f"@{task.date}"))
-            day = max(day, paper.day) if paper else day
+        name = task.id if task.id in self.by_id else task.id.removesuffix(f"@{task.date}")
+        paper, day = self.by_id.get(name), task.day
+        if paper and name != task.id:  # as of the day that its id names, not after its own
+            day = max(day, paper.day)
         if paper is None or paper.survey or (paper.title, paper.day) != (task.title, day):
             return "is not a paper of that title and day, or is a survey"
         if self._titles[title_key(paper.title)] > 1:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -16,8 +15,6 @@ from arena.tasks import Task, task
 
 if TYPE_CHECKING:
     from arena.tools import Episode, Tool
-
-Belief = Annotated[float, Interval(ge=0, le=1)]
 
 
 @answer("review")
@@ -45,19 +42,13 @@ class Review(Ranking):
         selected = [("select", {"paper_ids": answer["paper_ids"]})] * bool(answer["paper_ids"])
         return [*selected, ("finish", {"recall": answer["recall"]})]
 
-    def implicit_answer(  # type: ignore[override]
-        self, episode: Any, finished: bool
-    ) -> tuple[dict[str, Any], int] | None:
+    def implicit_answer(self, episode: Any, finished: bool) -> Any:
         """Return what was selected, if anything was."""
         return (_made(episode, None), len(episode.selected)) if episode.selected else None
 
     def papers(self, answer: Mapping[str, Any] | None) -> list[str]:  # type: ignore[override]
         """Return the papers in the order in which they were selected; none for None."""
         return list(answer["paper_ids"]) if answer else []
-
-    def panel(self, answer: Any, tasks: Any, topic_id: str) -> dict[str, Any]:
-        """Return its papers, as of a ranking."""
-        return {"form": "ranking", "value": self.papers(answer)}
 
     def compare(
         self, answer: Any, kind: str, context: ScoreContext
@@ -74,10 +65,6 @@ class Review(Ranking):
 
     read_file = AnswerKind.read_file  # a review is more than its papers
 
-    def size(self, answer: Mapping[str, Any]) -> int:  # type: ignore[override]
-        """Return the number of papers."""
-        return len(answer["paper_ids"])
-
     def write(
         self, output: Path, stage: str, answers: Mapping[str, Any], tag: str, tasks: Any
     ) -> list[str]:
@@ -86,27 +73,21 @@ class Review(Ranking):
         return [*super().write(output, stage, answers, tag, tasks), "reviews.jsonl"]
 
 
-def _made(episode: Episode, recall: float | None) -> dict[str, Any]:
+def _made(episode: Episode, recall: float | None) -> Any:
     calls = episode.spent["searches"] + episode.spent["reads"]
     return {"paper_ids": list(episode.selected), "recall": recall, "calls": calls}
 
 
-def finish(episode: Episode, recall: Belief | None = None) -> dict[str, Any]:
+def finish(
+    episode: Episode, recall: Annotated[float, Interval(ge=0, le=1)] | None = None
+) -> dict[str, Any]:
     """End the review. The selected papers are submitted.
 
     Args:
         episode: the running episode.
         recall: the share of all wanted papers that you believe to have selected, from 0 to 1.
     """
-    made = _made(episode, recall)
-    return {"submitted": len(made["paper_ids"])} | episode.submit("review", made)
-
-
-@cache
-def _finish() -> Tool:
-    from arena.tools import Tool  # its schema is made by pydantic, which takes long to import
-
-    return Tool.from_function(finish)
+    return {"submitted": len(episode.selected)} | episode.submit("review", _made(episode, recall))
 
 
 @metric("calibration", "review", lower_is_better=True)
@@ -148,5 +129,7 @@ class ReviewTask(Task):
 
     def offered(self, references: str | None = None, more: Sequence[str] = ()) -> list[Tool]:
         """Return the usual tools, with a `finish` that takes the belief."""
-        usual = super().offered(references, more)
-        return [_finish() if tool.name == "finish" else tool for tool in usual]
+        from arena.tools import Tool
+
+        usual, own = super().offered(references, more), Tool.from_function(finish)
+        return [own if tool.name == own.name else tool for tool in usual]

@@ -126,7 +126,7 @@ def test_agents_play_it_and_their_runs_are_read(corpus, tmp_path, monkeypatch, c
 
 def test_the_baseline_stops_by_the_rate_of_new_wanted_papers(corpus, tmp_path):
     """All five titles have the word: a second search gives each its second vote, then none."""
-    options = {"page": 5, "patience": 1, "rate": 0.1}
+    options = {"page": 5, "rate": 0.1}
     found = arena.run(corpus, "review", "reviewer", tmp_path / "run", agent_options=options)
     (line,) = (tmp_path / "run" / "trajectories.jsonl").read_text().splitlines()
     actions = [step["action"] for step in json.loads(line)["steps"]]

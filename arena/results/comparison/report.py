@@ -194,17 +194,14 @@ def effort(comparison: Comparison, brief: bool = False) -> Table:
 
 
 def without_gold(comparison: Comparison) -> list[Table]:
-    """Return what each run did on the topics without gold; none where none was asked to play them.
-
-    Several runs in one have no row: their answers are not kept.
-    """
-    asked = [run for run in comparison.runs if run.manifest["environment"].get("empty_gold")]
-    found = {
-        run.name: abstention(run.metrics["per_topic"], len(run.task.stages))
-        for run in comparison.runs if asked and run.task and run.pooled == 1
-    }  # fmt: skip
-    rows = [[name, *list(each.values())[1:]] for name, each in found.items()]
-    topics = next((each["topics"] for each in found.values()), 0)
+    """Return what each run, unless it is pooled, did on topics without gold, if it played them."""
+    if not any(run.manifest["environment"].get("empty_gold") for run in comparison.runs):
+        return []
+    rows, topics = list[list[Any]](), 0
+    for run in comparison.runs:
+        if run.task and run.pooled == 1:
+            topics, *told = abstention(run.metrics["per_topic"], len(run.task.stages)).values()
+            rows.append([run.name, *told])
     title = f"What was submitted for {count(topics, comparison.unit)} without gold"
     header = ["run", "abstained", "papers", "searches"]
     return [_table(title, "without gold", header, rows)] if topics else []
