@@ -127,7 +127,7 @@ def test_tools_and_rewards_are_given_no_label():
     """An episode's state and what a reward may know have no place for one."""
     assert set(Episode.__dataclass_fields__) == {
         "view", "view_of", "stages", "tools", "instructions", "budget", "selected", "answers",
-        "over", "_at",
+        "over", "spent", "_at",
         "draft", "cited",  # what the agent wrote
         "given", "digests", "digested",  # the first observation lists the papers given
     }  # fmt: skip

@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, ClassVar
 
-from arena import trec
 from arena.answers.base import AnswerKind, answer
 from arena.papers import MAX_SUBMITTED
 
@@ -44,6 +43,8 @@ class Ranking(AnswerKind):
 
     def read_file(self, path: Path, number: Callable[[str], int | None]) -> dict[str, Any]:
         """Return the rankings of a TREC run, cut at `MAX_SUBMITTED`."""
+        from arena import trec
+
         return {s: trec.order(r, number)[:MAX_SUBMITTED] for s, r in trec.read_run(path).items()}
 
     def size(self, answer: Any) -> int:
@@ -54,6 +55,8 @@ class Ranking(AnswerKind):
         self, output: Path, stage: str, answers: Mapping[str, Any], tag: str, tasks: Any
     ) -> list[str]:
         """Write a run of TREC."""
+        from arena import trec  # not with `import arena`, which it would slow down
+
         name = f"run{stage}.trec"
         trec.write_run(
             output / name, {s: self.papers(answer) for s, answer in answers.items()}, tag

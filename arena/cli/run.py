@@ -361,7 +361,7 @@ def _remarks(summary: dict[str, Any], lacking: str) -> Iterator[str]:
             which = "the labels of the others have nothing that it counts"
             yield f"{metric}: over {number} of them; {which}."
     task = open_task(summary["task"])
-    wanted = [entry for entry in entries if entry["gold"] or not empty]
+    wanted = [entry for entry in entries if not empty or entry["gold"]]
     for nothing in task.nothing_submitted(wanted) if "missing" not in counts else ():
         yield f"Warning: the agent submitted {nothing}"
     if summary.get("unseen"):

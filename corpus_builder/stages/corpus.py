@@ -176,12 +176,11 @@ INDEX = Stage("index", _index_inputs, _run_index, keeps=(OURS,))
 
 
 def _run_card(plan: Plan, steps: Steps) -> dict[str, Any]:
-    """Write the card into the corpus; return its counts."""
+    """Write the card into the corpus; return its files."""
     from corpus_builder.card import write_card
 
     scratch = steps.scratch()
-    card = write_card(plan.output, memory=plan.database, threads=plan.threads, scratch=scratch)
-    return dict(card["counts"])
+    return write_card(plan.output, memory=plan.database, threads=plan.threads, scratch=scratch)
 
 
 CARD = Stage("card", lambda plan: None, _run_card)

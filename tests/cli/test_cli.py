@@ -130,8 +130,8 @@ def test_list(synthetic, capsys):
     assert main(["list", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert set(found) == {
-        "agents", "answers", "commands", "corpus-schemes", "encoders", "environments",
-        "executors", "extractors", "paper_texts",
+        "agents", "answers", "commands", "corpus-schemes", "credits", "encoders", "environments",
+        "executors", "extractors", "paper_texts", "result-readers",
         "integrations", "judges", "metrics", "mind-map-formats", "mind-map-readers",
         "question-formats", "readers", "report-readers", "retrievers", "rewards", "rubrics",
         "samplers", "sources", "suites", "tasks", "tools",

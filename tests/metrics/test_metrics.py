@@ -94,7 +94,7 @@ def test_registry() -> None:
     assert set(METRICS.names()) >= {"mrr", "ari", "reference_f1", "scons"}
     assert all(METRICS.describe().values())
     found = [METRICS.get(name) for name in METRICS.names()]
-    assert {each.kind for each in found} == {"ranking", "map", "report", "survey"}
+    assert {each.kind for each in found} == {"ranking", "map", "report", "review", "survey"}
     needed = set().union(*(each.needs for each in found))
     assert needed == {"encoder", "extractor", "model", "corpus"}
 
@@ -104,7 +104,7 @@ def test_directions() -> None:
     assert lower == {
         "tree_edit_distance", "tree_semantic_distance", "normalised_ted",
         "late_rate", "undated_rate", "self_rate", "survey_rate", "fabricated_rate", "unseen_rate",
-        "unresolved_count",
+        "unresolved_count", "calibration", "calls",
     }  # fmt: skip
     none = {name for name in METRICS.names() if METRICS.get(name).lower_is_better is None}
     assert none == {

@@ -138,11 +138,11 @@ def test_recall_against_searches(synthetic, tmp_path):
 
 
 def test_the_curve_does_not_depend_on_the_reward(synthetic, title_run, tmp_path):
-    arena.run(synthetic, "discovery", "title", tmp_path / "final", reward="final")
+    arena.run(synthetic, "discovery", "title", tmp_path / "gain", reward="gain")
     arena.run(synthetic, "discovery", "oracle", tmp_path / "oracle")
-    found = arena.compare([title_run, tmp_path / "final", tmp_path / "oracle"])
-    assert verdict(found).startswith("title and final have the same mean recall@100")  # no oracle
-    assert found.curves["final"] == found.curves["title"]  # named after its directory
+    found = arena.compare([title_run, tmp_path / "gain", tmp_path / "oracle"])
+    assert verdict(found).startswith("title and gain have the same mean recall@100")  # no oracle
+    assert found.curves["gain"] == found.curves["title"]  # named after its directory
     assert found.without_curve == {"oracle": "it searches nothing"}
     assert any("reward" in note for note in found.notes)
 

@@ -422,7 +422,7 @@ def test_a_function_becomes_a_tool():
 
 
 def test_a_function_that_is_no_tool_is_refused():
-    def odd(episode, paper: float):
+    def odd(episode, paper: list[int]):
         """Do it.
 
         Args:
@@ -432,7 +432,7 @@ def test_a_function_that_is_no_tool_is_refused():
     def silent(episode, paper: str):
         """Nothing on it."""
 
-    with pytest.raises(DataError, match=r"odd: paper is annotated <class 'float'>\. Give one"):
+    with pytest.raises(DataError, match=r"odd: paper is annotated list\[int\]\. Give one"):
         Tool.from_function(odd)
     with pytest.raises(DataError, match="silent: describe 'paper' under 'Args:'"):
         Tool.from_function(silent)

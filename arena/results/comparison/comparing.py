@@ -318,8 +318,9 @@ def tasks_of(comparison: Comparison, corpus: Corpus) -> TaskSet:
     """Return the tasks that the runs played; raise CorpusError if they are not of `corpus`."""
     if comparison.runs[0].corpora > 1:
         raise DataError("these runs are of several corpora: leave --corpus out.")
-    since = next(run.opened for run in comparison.runs if run.opened).manifest["environment"]
-    tasks = TaskSet(corpus, since=since.get("since"))
+    opened = (run.opened for run in comparison.runs if run.opened)
+    since = next((run.manifest["environment"].get("since") for run in opened), None)
+    tasks = TaskSet(corpus, since=since)
     then = comparison.runs[0].manifest["sha256"]
     if (then.get("corpus"), then.get("tasks")) != (corpus.sha256, tasks.sha256):
         raise CorpusError(

@@ -195,7 +195,7 @@ def effort(comparison: Comparison, brief: bool = False) -> Table:
 
 def without_gold(comparison: Comparison) -> list[Table]:
     """Return what each run, unless it is pooled, did on topics without gold, if it played them."""
-    if not any(run.manifest["environment"].get("empty_gold") for run in comparison.runs):
+    if not any(map(_plays_empty, comparison.runs)):
         return []
     rows, topics = list[list[Any]](), 0
     for run in comparison.runs:
@@ -205,6 +205,11 @@ def without_gold(comparison: Comparison) -> list[Table]:
     title = f"What was submitted for {count(topics, comparison.unit)} without gold"
     header = ["run", "abstained", "papers", "searches"]
     return [_table(title, "without gold", header, rows)] if topics else []
+
+
+def _plays_empty(run: ComparedRun) -> bool:
+    """Return whether a run was asked to play topics without gold."""
+    return bool(run.manifest.get("environment", {}).get("empty_gold"))
 
 
 def _spent(run: ComparedRun, name: str) -> Any:
@@ -239,8 +244,7 @@ def remarks(comparison: Comparison) -> list[str]:
     sentences += _found(comparison)
     for run in comparison.runs:
         rows = run.metrics["per_topic"].values()
-        played_empty = run.manifest["environment"].get("empty_gold")
-        wanted = [row for row in rows if row["gold"] or not played_empty]
+        wanted = [row for row in rows if not _plays_empty(run) or row["gold"]]
         for missing in run.task.nothing_submitted(wanted) if run.task else ():
             sentences.append(f"Warning: {run.name} submitted {missing}")
         sentences += [f"{run.name}: {sentence}" for sentence in describe_counts(run.metrics)]

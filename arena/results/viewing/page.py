@@ -76,7 +76,7 @@ def as_page(
     opened = None if corpus is None else Corpus.resolve(corpus, tasks)
     compared, named, why = _opened(runs, opened, labels)
     own = [run for run in named.values() if run is not None]
-    since = own[0].manifest["environment"].get("since")
+    since = next((run.manifest["environment"].get("since") for run in own), None)
     found = None if opened is None else Episodes(opened, labels, answers, since)
     left_out = 0 if found is None else _add_episodes(found, compared, named, topics)
     lines = _lines(compared, found, [*named])
