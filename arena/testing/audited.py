@@ -92,7 +92,7 @@ class AuditedEnv(NamedTuple):
             retriever,  # type: ignore[arg-type]
             task.stages,
             tools,
-            task.instructions(references),
+            task.instructions(references, self.arguments.get("since")),
             {},
         )
 
@@ -151,7 +151,8 @@ class AuditedEpisode:
     def __init__(self, target: Target, topic_id: str) -> None:
         state, audited = target.state, target.audited
         self._target, self._state, self._log = target, state, state.log
-        self._topic, self.over = state.stored.topics[topic_id], False
+        since = audited.arguments.get("since")
+        self._topic, self.over = state.stored.topic(topic_id, since), False
         date = self._topic.date
         self._where = f"{audited.name}, topic {topic_id!r} before {date}"
         views: dict[str, PlainView] = {

@@ -7,6 +7,7 @@ environments with what this module reads and derives.
 from __future__ import annotations
 
 import calendar
+import datetime as dt
 import html
 import json
 import re
@@ -252,6 +253,20 @@ class StoredCorpus:
         if paper.survey:
             return paper.number, "survey"
         return paper.number, "gold" if paper.day < topic.day else "not_before"
+
+    def topic(self, topic_id: str, since: str | None = None) -> StoredTopic:
+        """Return a topic; gold are references dated from `since` on, ``YYYY-MM-DD``, if given."""
+        topic = self.topics[topic_id]
+        if since is None:
+            return topic
+        first = dt.date.fromisoformat(since).toordinal()
+        rows = (
+            row
+            if row["status"] != "gold" or self.by_id[row["reference"]].day >= first
+            else row | {"status": "known"}
+            for row in topic.references
+        )
+        return topic._replace(references=tuple(rows))
 
     def _rows(self, name: str, place: Path | None = None) -> list[dict[str, Any]]:
         # Not `read_table`, which imports pandas where it is installed.

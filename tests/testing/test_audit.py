@@ -123,6 +123,19 @@ def test_an_engine_without_a_second_reading_says_so(synthetic, tmp_path, attack)
     }  # fmt: skip
 
 
+def test_an_update_of_what_is_new_is_clean(synthetic, attack):
+    stored = StoredCorpus(synthetic)
+    dates = sorted(
+        stored.by_id[row["reference"]].date or ""
+        for topic in stored.topics.values() for row in topic.references if row["status"] == "gold"
+    )  # fmt: skip
+    options = {"since": dates[len(dates) // 2]}
+    names = ["arena/Discovery-v0", "arena/Review-v0"]
+    report = attack(synthetic, 400, environments=names, options=options)
+    assert report.findings == []
+    assert sum(report.tools.values()) >= 400
+
+
 def test_options_and_papers_that_a_run_found(synthetic, attack):
     """Episodes that begin with later papers, topics and ids that never were show none of them."""
     stored = StoredCorpus(synthetic)

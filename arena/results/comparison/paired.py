@@ -119,7 +119,8 @@ def errors(values: Floats, clusters: Integers | None = None) -> Floats:
     """
     sums, sizes = _sums(values, clusters)
     spread = np.square(sums - sizes[:, None] * values.mean(axis=0)).sum(axis=0)
-    return np.sqrt(len(sizes) / max(1, len(sizes) - 1) * spread) / len(values)
+    found: Floats = np.sqrt(len(sizes) / max(1, len(sizes) - 1) * spread) / len(values)
+    return found
 
 
 def detectable(error: float, clusters: float, alpha: float, power: float = POWER) -> float:
