@@ -284,12 +284,11 @@ class EpisodeSession:
 
     def _shares(self) -> list[float]:
         """Return the credit of each action of the episode, which is over; computed once."""
-        if self._credit is None:
-            return []
-        if self._shared is None:
-            tasks, actions = self._env._factory.tasks, [action for action, _ in self.played]
+        tasks = self._env._factory.tasks
+        if self._shared is None and self._credit is not None and tasks is not None:
+            actions = [action for action, _ in self.played]
             self._shared = self._credit(self._env, tasks, self.topic_id, actions)
-        return list(self._shared)
+        return list(self._shared or ())
 
     def save(self) -> dict[str, Any]:
         """Return the state of the episode as `ResearchEnv.save` does, with what it has earned."""
@@ -379,6 +378,8 @@ class Sessions:
         self.env: ResearchEnv = env.unwrapped
         self.max_sessions, self._idle, self._clock = max_sessions, idle, clock
         self.credit = None if credit is None else CREDITS.find(credit)
+        if credit is not None and self.env._factory.tasks is None:
+            raise DataError(f"credit={clip(credit)} is for episodes of one corpus. Give one alone.")
         self._rollouts = None if record is None else _rollouts_in(Path(record))
         self._open: dict[str, EpisodeSession] = {}
         self._ended: dict[str, None] = {}  # keys of sessions that nobody asked to close

@@ -21,6 +21,8 @@ Corpora = Corpus | str | Path | Sequence[Corpus | str | Path]
 class SeveralFactories:
     """The factories of several corpora, with the interface of one; ids are ``NAME/ID``."""
 
+    tasks = None  # each has its own
+
     def __init__(self, factories: Mapping[str, EpisodeFactory]) -> None:
         self._factories = factories
         first = next(iter(factories.values()))

@@ -64,7 +64,7 @@ def profile(corpus: Corpus, *, jobs: int = 1) -> Profile:
         rows = {topic_id: dict[str, Any]() for topic_id in tasks.scorable}
         for column, (agent, options) in AGENTS.items():
             summary = run(
-                corpus, "discovery", agent, folder / column, agent_options=options,
+                corpus, "discovery", agent, folder / column, agent_options=dict(options),
                 topics=tasks.scorable, jobs=jobs,
             )  # fmt: skip
             for topic_id, row in rows.items():

@@ -58,6 +58,8 @@ def test_vectors_sessions_and_rollouts(two):
     rollouts = list(arena.rollouts("title", env, seed=0))
     assert {each.topic_id for each in rollouts} == {*names}
     assert all(each.metrics["recall@100"] > 0 for each in rollouts)
+    with pytest.raises(DataError, match="credit='shapley' is for episodes of one corpus"):
+        Sessions.make(two, credit="shapley")
     with pytest.raises(DataError, match="one corpus"):
         list(arena.rollouts("oracle", env))
 

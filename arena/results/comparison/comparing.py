@@ -436,12 +436,12 @@ def compare_by(
             now, by = corrected[i], better[:, i]
             mean = math.fsum(paired[:, i]) / len(paired)
             outcomes = (by > TIE, np.abs(by) <= TIE, by < -TIE)
-            counts = [None if lower is None else int(each.sum()) for each in outcomes]
+            wins, ties, losses = (None if lower is None else int(o.sum()) for o in outcomes)
             differences.append(
                 PairedDifference(
                     run, against, mean, *interval, probabilities[i], now,
                     now is not None and lower is not None and now <= round(1 - level, 12),
-                    *counts,
+                    wins, ties, losses,
                     detectable(float(spread[i]), number, alpha) if reachable else None,
                 )
             )  # fmt: skip
