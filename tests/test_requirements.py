@@ -124,7 +124,7 @@ def test_the_core_alone_plays_and_names_what_it_lacks(mini, tmp_path):
         run = f"{code}; import sys; sys.exit(main())"
         return subprocess.run(
             [python, "-c", run, *line.format(*places).split()],
-            env=os.environ | {"PYTHONPATH": str(ROOT)}, capture_output=True, text=True,
+            env=os.environ | {"PYTHONPATH": str(ROOT)}, capture_output=True, text=True, cwd=tmp_path,
         )  # fmt: skip
 
     plays = (

@@ -212,7 +212,8 @@ def test_an_agent_plays_on_without_a_call(tiny, tmp_path):
     assert [row["headline_played"] for row in rows] == [0.0, 0.0, 0.0]
 
 
-def test_who_cannot_play_on(tiny, tmp_path, capsys):
+def test_who_cannot_play_on(tiny, tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)  # where the answers of the model are kept
     arena.run(tiny, "discovery", Moody, tmp_path / "moody", topics=["s1"])
     with pytest.raises(arena.errors.DataError, match="acts differently now on the topic 's1'"):
         credit_of_run(tmp_path / "moody", tiny, played=True, agent=Moody)
