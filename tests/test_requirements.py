@@ -124,7 +124,8 @@ def test_the_core_alone_plays_and_names_what_it_lacks(mini, tmp_path):
         run = f"{code}; import sys; sys.exit(main())"
         return subprocess.run(
             [python, "-c", run, *line.format(*places).split()],
-            env=os.environ | {"PYTHONPATH": str(ROOT)}, capture_output=True, text=True, cwd=tmp_path,
+            env=os.environ | {"PYTHONPATH": str(ROOT)}, cwd=tmp_path,
+            capture_output=True, text=True,
         )  # fmt: skip
 
     plays = (
