@@ -260,6 +260,12 @@ class EpisodeSession:
         _log.info("the episode %s ended: %s", clip(self.key), totals)
         return totals
 
+    @property
+    def reward(self) -> float:
+        """The sum of the rewards so far."""
+        with self._lock:
+            return math.fsum(self._rewards)
+
     def totals(self) -> Totals:
         """Return what the episode has earned so far."""
         with self._lock:

@@ -134,7 +134,7 @@ def episode_server(sessions: Sessions, only: EpisodeSession | None = None) -> Se
     async def call(ctx: ServerRequestContext, params: CallToolRequestParams) -> CallToolResult:
         session = await session_of(ctx)
         step = await session.astep({"tool": params.name, "arguments": params.arguments or {}})
-        total = session.totals().reward
+        total = session.reward  # at each call: totals read all actions again
         ends = {"terminated": step.terminated, "truncated": step.truncated, "info": step.info}
         meta = {"reward": step.reward, "total": total, **ends}
         return result_of(step.text, step.failed, {STEP: meta})

@@ -35,12 +35,12 @@ class InspectLog(OpenedRun):
         self.task = open_task(name)
         self.rows: dict[str, list[dict[str, Any]]] = {}
         for sample in samples:
-            values, told = dict[str, Any](), dict(sample.get("metadata") or {})
+            values, of_topic = dict[str, Any](), dict(sample.get("metadata") or {})
             for scorer, score in (sample.get("scores") or {}).items():
                 value = score["value"]
                 values |= value if isinstance(value, dict) else {scorer: value}
-                told |= score.get("metadata") or {}
-            row = {key: told[key] for key in ("cluster", "domain") if told.get(key)}
+                of_topic |= score.get("metadata") or {}
+            row = {key: of_topic[key] for key in ("cluster", "domain") if of_topic.get(key)}
             row |= {n: v for n, v in values.items() if n in self.task.metrics and _is_number(v)}
             self.rows.setdefault(str(sample["id"]), []).append(row)
         model = spec.get("model")

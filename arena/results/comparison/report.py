@@ -200,8 +200,8 @@ def without_gold(comparison: Comparison) -> list[Table]:
     rows, topics = list[list[Any]](), 0
     for run in comparison.runs:
         if run.task and run.pooled == 1:
-            topics, *told = abstention(run.metrics["per_topic"], len(run.task.stages)).values()
-            rows.append([run.name, *told])
+            topics, *numbers = abstention(run.metrics["per_topic"], len(run.task.stages)).values()
+            rows.append([run.name, *numbers])
     title = f"What was submitted for {count(topics, comparison.unit)} without gold"
     header = ["run", "abstained", "papers", "searches"]
     return [_table(title, "without gold", header, rows)] if topics else []
