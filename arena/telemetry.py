@@ -1,4 +1,4 @@
-"""What goes wrong in training unseen: numbers of each episode, of a step, and one line of alarm.
+"""Counts per episode and training step that show a collapse early, and one line of alarm.
 
 The rules of thumb and their sources: docs/trainers.md.
 """
@@ -27,7 +27,7 @@ _log = logging.getLogger(__name__)
 
 
 class Rollout(Protocol):
-    """What `summary` reads of `arena.session.Totals`."""
+    """The attributes of `arena.session.Totals` that `summary` reads."""
 
     @property
     def topic_id(self) -> str:

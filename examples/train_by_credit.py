@@ -26,7 +26,7 @@ from arena.results.comparison.paired import bootstrap, fisher
 from arena.tasks import TaskSet
 
 WAYS = {"outcome": None, "script": "script", "shapley": "shapley"}
-"""What a choice is paid: what came after it, or its credit; "A and B" is the sum of both."""
+"""The reward of a choice: the rewards after it, or its credit; "A and B" is the sum of both."""
 
 
 class Recorder(gymnasium.Wrapper[Any, Any, Any, Any]):

@@ -561,7 +561,7 @@ def an_added_tool_tells_the_headings(monkeypatch):
 
 @found_as("contract.isolation")
 def schemas_are_shared(monkeypatch):
-    """What an agent writes into its schemas shows in the next episode."""
+    """Schemas keep what an agent wrote into them, and the next episode shows it."""
     known: dict[str, Any] = {}
     monkeypatch.setattr(
         "arena.tools.tool_schemas",

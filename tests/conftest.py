@@ -198,7 +198,7 @@ MINI = Records(
 
 @pytest.fixture(autouse=True)
 def plugins_forgotten() -> Iterator[None]:
-    """What a test loads or registers is gone after it."""
+    """Plug-ins that a test loads or registers are gone after it."""
     from helpers import forgotten
 
     with forgotten():
@@ -261,7 +261,7 @@ def once(make: type, *arguments: Any) -> Any:
 
 @pytest.fixture
 def read_once(synthetic: Path, mini: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What audits read and derive from `synthetic` and `mini`, read and derived once."""
+    """The files and tables that audits derive from `synthetic` and `mini`, made once."""
     from arena.testing.exposure import Exposure
     from arena.testing.reference import Bm25
     from arena.testing.stored import StoredCorpus

@@ -1,4 +1,4 @@
-"""What the tests of the engine dense share: papers, an encoder that reads numbers, an oracle."""
+"""Helpers for tests of the engine dense: papers, an encoder that reads numbers, an oracle."""
 
 from __future__ import annotations
 

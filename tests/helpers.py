@@ -1,4 +1,4 @@
-"""What several test files share; corpora that they only read are fixtures in conftest.py."""
+"""Helpers of several test files; corpora that they only read are fixtures in conftest.py."""
 
 from __future__ import annotations
 

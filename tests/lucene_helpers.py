@@ -1,4 +1,4 @@
-"""What the tests of the engine lucene share."""
+"""Helpers for tests of the engine lucene."""
 
 from __future__ import annotations
 

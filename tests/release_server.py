@@ -46,7 +46,7 @@ class Trouble(NamedTuple):
 
 
 class Request(NamedTuple):
-    """What came: to the ``api`` or the ``storage``, with headers in lower case."""
+    """A received request: to the ``api`` or the ``storage``, with headers in lower case."""
 
     place: str
     method: str

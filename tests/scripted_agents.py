@@ -1,4 +1,4 @@
-"""What tests of agents with a scripted model share: tiny corpora, runs, and a model that helps."""
+"""Helpers for tests of agents with a scripted model: tiny corpora, runs, and a model that helps."""
 
 from __future__ import annotations
 

@@ -117,7 +117,7 @@ class Paid(Reward):
 
 @pytest.fixture
 def fresh() -> Iterator[None]:
-    """What a test loads is forgotten; distributions are looked for again."""
+    """Plug-ins that a test loads are forgotten; distributions are looked for again."""
     REWARDS.names()
     with forgotten():
         plugins._installed = None

@@ -1,4 +1,4 @@
-"""What the README shows is true: its commands exist and its episode runs as printed."""
+"""The README is true: its commands exist and its episode runs as printed."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ from arena.kit.files import sha256_json
 from arena.samplers import Drawn
 
 Corpora = Corpus | str | Path | Sequence[Corpus | str | Path]
-"""What the argument `corpus` of an environment may be."""
+"""The types that the argument `corpus` of an environment takes."""
 
 
 class SeveralFactories:

@@ -117,7 +117,7 @@ class EnvConfig(BaseModel):
     """Day from which on papers are wanted, such as 2020-05-01: what is older is known, and no gold.
     Tasks whose answers are lists of papers take it."""
     sampler: Annotated[str, AfterValidator(_known(SAMPLERS))] | None = None
-    """What draws the topic of an episode that `reset` does not name (default: uniform)."""
+    """The sampler that draws topics where `reset` names none (default: uniform)."""
     sampler_options: dict[str, Any] | None = None
     """Options of that sampler, such as {"state": "frontier.json"}."""
     max_steps: StrictInt = Field(100, ge=1, le=10**6)

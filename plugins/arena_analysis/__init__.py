@@ -1,1 +1,1 @@
-"""What runs say beyond their scores: credit of calls, noise, difficulty of topics, stopping."""
+"""Analyses of runs beyond their scores: credit of calls, noise, difficulty of topics, stopping."""

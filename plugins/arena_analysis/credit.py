@@ -1,4 +1,4 @@
-"""What each call of an episode was worth; docs/credit.md.
+"""Computes the credit of each call of an episode; docs/credit.md.
 
 Shares are of the gold papers in reach. All numbers depend on labels: they are for people and for
 trainers, and no agent receives them.
@@ -39,7 +39,7 @@ _SKIPPED = "(this call is left out)"  # refused as any text that is no call
 
 
 class CallCredit(NamedTuple):
-    """What one call of an episode was worth; shares are of the gold papers in reach.
+    """The credit of one call of an episode; shares are of the gold papers in reach.
 
     Attributes:
         call: Number of the call in its episode, from 1.

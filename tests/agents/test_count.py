@@ -1,4 +1,4 @@
-"""What an agent reports of its own calls of a model, and what a run says of refused actions."""
+"""An agent reports its own calls of a model; a run reports refused actions."""
 
 from __future__ import annotations
 

@@ -93,7 +93,7 @@ def outline(node):
 
 
 def part(body, tag):
-    """What the last prompt has in a tag."""
+    """The text in a tag of the last prompt."""
     return last_text(body).split(f"<{tag}>\n")[1].split(f"\n</{tag}>")[0]
 
 

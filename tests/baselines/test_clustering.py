@@ -100,7 +100,7 @@ def test_weights_by_hand():
 
 
 def check(tree: MindMap, papers) -> None:
-    """What holds of every map: it is as `organize` takes it, and each paper stands once."""
+    """Every map is as `organize` takes it, and each paper stands once."""
     filed = [paper for node in tree.nodes() for paper in node.papers]
     assert sorted(filed) == sorted({paper.id for paper in papers})
     below = [node for node in tree.nodes() if node is not tree]

@@ -42,7 +42,7 @@ def asked_for(body):
 
 
 def part(body, tag):
-    """What stands in a tag of a request."""
+    """The text in a tag of a request."""
     return body["messages"][0]["content"].split(f"<{tag}>\n")[1].split(f"\n</{tag}>")[0]
 
 

@@ -135,7 +135,7 @@ def check(view: arena.CorpusView, papers: list[dict[str, Any]], seen: dict[str, 
 @settings(max_examples=25, deadline=None)
 @given(papers=corpora(), cutoff=st.sampled_from(CUTOFFS), data=st.data())
 def test_scores_are_those_of_a_corpus_without_the_rest(papers, cutoff, data):
-    """What does not exist leaves no trace in a score: no statistic knows of it."""
+    """A paper out of reach leaves no trace in a score: no statistic counts it."""
     excluded = data.draw(st.sets(st.sampled_from([p["id"] for p in papers]), max_size=3))
     seen = visible(papers, cutoff, excluded)
     if not seen:

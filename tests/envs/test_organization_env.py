@@ -177,7 +177,7 @@ def test_a_corpus_without_mind_maps_is_refused(tmp_path, name):
     "mind_map", [{"label": "A root alone"}, {"label": "x", "children": "y"}, {}, None]
 )
 def test_a_map_that_cannot_be_scored_is_none(tmp_path, mind_map):
-    """What a survey of a corpus has may be no tree with a heading: then it has no mind-map."""
+    """A survey whose labels are no tree with a heading has no mind-map."""
     from corpus_builder.build import build
 
     topic = {"id": "s", "title": "On graphs", "date": "2020-06", "references": ["a"]}

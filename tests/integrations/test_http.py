@@ -1,4 +1,4 @@
-"""What stands before every server: who may ask, how much, and how it ends."""
+"""The checks before every server: who may ask, how much, and how it ends."""
 
 from __future__ import annotations
 

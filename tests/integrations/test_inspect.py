@@ -76,7 +76,7 @@ def values(log, name):
 
 
 def results(sample):
-    """What the model reads of each tool call."""
+    """The result of each tool call as the model reads it."""
     tools = [message for message in sample.messages if message.role == "tool"]
     return [message.error.message if message.error else message.text for message in tools]
 

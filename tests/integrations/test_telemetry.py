@@ -1,4 +1,4 @@
-"""What trainers watch: the numbers of an episode and of a step by hand, and the line of alarm."""
+"""Telemetry of trainers: the counts of an episode and of a step by hand, and the line of alarm."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a server can do wrong: each promise of the client once, over real HTTP."""
+"""Faulty servers over real HTTP: each promise of the client once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What systems outside of the gym are asked for."""
+"""The requests that systems outside of the gym answer."""
 
 import json
 

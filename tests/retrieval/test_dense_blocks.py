@@ -34,7 +34,7 @@ def small_batches(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    """What a build in one process writes."""
+    """The files that a build in one process writes."""
     directory = tmp_path_factory.mktemp("whole")
     with pytest.MonkeyPatch.context() as patch:
         ENCODERS.names()

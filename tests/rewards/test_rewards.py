@@ -40,7 +40,7 @@ def played(env, actions) -> list[tuple]:
 
 @pytest.fixture(scope="module")
 def small(synthetic):
-    """What policies choose from: a survey of `synthetic`, its papers in reach and its gold."""
+    """The choices of policies: a survey of `synthetic`, its papers in reach and its gold."""
     topic = sorted(arena_topics(synthetic))[2]
     return topic, within_reach(synthetic, topic), sorted(gold_of(synthetic, topic))
 

@@ -66,7 +66,7 @@ class Shouts(arena.Agent):
 
 @pytest.fixture(autouse=True)
 def forgotten():
-    """What a file registers is gone after the test."""
+    """Plug-ins that a file registers are gone after the test."""
     with helpers.forgotten():
         yield
 
@@ -144,7 +144,7 @@ def test_a_changed_plug_in(synthetic, tmp_path, file):
 
 
 def test_a_tool_that_one_environment_used_appears_in_no_other(synthetic, tmp_path, file):
-    """What a process did before changes nothing (D6)."""
+    """Earlier calls in a process change nothing (D6)."""
     runs = []
     for name, tools in (("before", []), ("used", [f"{file}:shout"]), ("after", [])):
         agent = plugins.load_file(file).Shouts

@@ -67,7 +67,7 @@ def wrapped(junk: Any) -> list[Any]:
 
 @pytest.fixture(scope="module")
 def answer(synthetic):
-    """What an environment answers to an action, in an episode of its own."""
+    """The observation of an action, in an episode of its own."""
     env = make_env(synthetic, "arena/Organization-v0", references="run", max_steps=5)
 
     def ask(action: object) -> tuple[str, Any]:
@@ -79,7 +79,7 @@ def answer(synthetic):
 
 
 def read_back(action: object) -> Any:
-    """What a replay reads where a run wrote `action`."""
+    """The action that a replay reads where a run wrote `action`."""
     return json.loads(json.dumps(action, allow_nan=False))
 
 

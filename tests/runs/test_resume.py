@@ -22,7 +22,7 @@ from corpus_builder.manifest import verify
     "cut", [0, 1, -1, -40, "half a line", "junk", "a field is missing", "an id stands twice"]
 )
 def test_a_run_cut_off_anywhere_goes_on_to_the_same_files(synthetic, title_run, tmp_path, cut):
-    """What a kill leaves: a manifest, some lines, perhaps part of one, no result files."""
+    """A kill leaves a manifest, some lines, perhaps part of one, and no result files."""
     output = tmp_path / "run"
     arena.run(synthetic, "discovery", "title", output)
     path = output / "trajectories.jsonl"

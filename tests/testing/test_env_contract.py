@@ -356,7 +356,7 @@ def test_an_audit_without_actions_checks_the_contract_alone(synthetic, capsys):
 
 
 def test_a_corpus_without_mind_maps(synthetic, tmp_path):
-    """What cannot be scored there is left out of the contract, and the report says so."""
+    """The contract leaves out a task that cannot be scored there, and the report says so."""
     import hashlib
     import shutil
 

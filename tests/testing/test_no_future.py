@@ -1,4 +1,4 @@
-"""What exists at random cutoffs, against the papers as their source has them."""
+"""Papers in reach at random cutoffs, against the papers as their source has them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from corpus_builder.synthetic import SyntheticConfig, SyntheticCorpus
 
 
 class Fact(NamedTuple):
-    """What the source says of a paper; `day` is ISO text, resolved without the project's code."""
+    """A paper as the source has it; `day` is ISO text, resolved without the project's code."""
 
     title: str
     day: str | None
@@ -87,7 +87,7 @@ def episode_of(view: CorpusView, answer: str = "ranking") -> Episode:
 
 
 def call(episode: Episode, tool: str, **arguments: Any) -> dict[str, Any]:
-    """What a tool shows, once its search, if it makes one, has been made."""
+    """The result of a tool, once its search, if it makes one, has been made."""
     found = TOOLS.get(tool).function(episode, **arguments)
     if isinstance(found, Search):
         (found,) = make_searches([found])

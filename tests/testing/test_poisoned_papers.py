@@ -267,7 +267,7 @@ def marks(text: str) -> dict[str, int]:
 
 @each_agent
 def test_a_paper_cannot_leave_its_place_in_a_prompt(agent, poisoned):
-    """What a model is told first has the tags of its template as often as the template itself."""
+    """The first prompt of a model has the tags of its template as often as the template itself."""
     with LLMServer(gullible) as server:
         play(poisoned, "pipeline", agent, "run", server, topics=["s1"])
         prompts = [str(body["messages"][0]["content"]) for body in server.requests]

@@ -43,7 +43,7 @@ BAD_ACTIONS = [
 
 
 def undisturbed(env, rest):
-    """What comes after a bad action, as an episode without one goes, but for the step it took."""
+    """After a bad action an episode goes on as one without it, but for the step it took."""
     env.reset(seed=1)
     steps = [env.step(action) for action in rest][1:]
     for step in steps:
@@ -180,7 +180,7 @@ def hidden_from(synthetic, topic):
     "tool", ["read", "references", "citations", "select", "submit", "organize"]
 )
 def test_hidden_papers_are_unknown(request, corpus, tool):
-    """What is answered is, word for word, what an id that never was is answered."""
+    """The answer is, word for word, that for an id that never existed."""
     directory = request.getfixturevalue(corpus)
     topic = "sv:1" if corpus == "mini" else sorted(arena_topics(directory))[0]
     found = hidden_from(directory, topic)

@@ -21,7 +21,7 @@ _RESULT = '"result": '
 
 
 class Reply(NamedTuple):
-    """What a call returned through an integration.
+    """The result of a call through an integration.
 
     Attributes:
         text: What the model reads.
