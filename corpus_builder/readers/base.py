@@ -219,7 +219,7 @@ def plain(text: str) -> str:
     >>> plain(r"{D}eep {IBM} \& {\v{C}}ech: 95\% of $O(n^{2})$, 5\textdegree")
     'Deep IBM & Čech: 95% of $O(n^{2})$, 5°'
     """
-    if not re.search(r"[\\{}~\n&<]|--", text):
+    if not re.search(r"[\\{}~\n&<]|--|``", text):
         return text.strip()
     if name := re.fullmatch(r"\s*\{?\\([a-z]+)\}?\s*", text):  # of a journal, as ADS writes it
         return _sign(name[1]) or name[1]

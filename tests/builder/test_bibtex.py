@@ -95,6 +95,7 @@ def test_entries_as_they_are_written(
         (r"a~b--c---d, 5\% \& \{x\} 1\,000", "a b–c—d, 5% & {x} 1 000"),
         (r"it\'s Reefs:\newline Now\quad then", "it's Reefs: Now then"),
         (r"``Reefs'' and \"Kelp\", \~{}5\degreeCelsius", '“Reefs” and "Kelp", ~5°C'),
+        ("``Kelp'' in reefs", "“Kelp” in reefs"),
         (r"\mnras", "mnras"),
         (r"{\noopsort{b}}Reefs", "Reefs"),
         ("Reefs &amp; <i>kelp</i> &#8211; <T> & <", "Reefs & kelp – <T> & <"),
