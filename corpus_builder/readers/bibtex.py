@@ -28,6 +28,9 @@ _MONTHS = "jan feb mar apr may jun jul aug sep oct nov dec"
 _NO_WORK = {"comment", "preamble", "string", "xdata", "set", "control", "ieeetranbstctl"}
 _BOOKS = {"book", "mvbook", "proceedings", "mvproceedings", "collection", "mvcollection"}
 _AS_IS = {"doi", "eprint", "url", "note", "howpublished"}  # where -- and ~ are what they are
+_SIGN = re.compile(r"\\text(less|greater|underscore)(?![a-z])\s?")
+_MARKUP = re.compile(r"\\url\b|\\href\s*\{[^{}]*\}|[{}\\$]")
+_SIGNS = {"less": "<", "greater": ">", "underscore": "_"}
 _BOOK_DOI = re.compile(r"\S*\b10\.\d+/(?:isbn)?97[89][\d-]{10,14}", re.IGNORECASE)
 _SEASON = re.compile(r"\b(\d{4})-2[1-4](?![-\d])")
 _TWO_YEARS = re.compile(r"^\d{4}\s*[-–/]+\s*\d\d$")
@@ -144,7 +147,9 @@ def _inherited(
 def _record(entry: _Entry, file: PaperFile) -> Record | None:
     """Return the record of an entry."""
     fields = {
-        name: re.sub(r"\\url\b|[{}\\]", "", text) if name in _AS_IS else plain(text)
+        name: _MARKUP.sub("", _SIGN.sub(lambda sign: _SIGNS[sign[1]], text))
+        if name in _AS_IS
+        else plain(text)
         for name, text in entry.fields.items()
     }
     fields["title"] = _titled(fields, "title", "subtitle")

@@ -150,6 +150,20 @@ def test_dates_by_the_rules_of_the_format(tmp_path: Path, fields: str, date: str
     assert record.get("date") == date
 
 
+@pytest.mark.parametrize(
+    "written",
+    [
+        r"10.1002/1099(2009)7:2{\textless}8::AID-R3{\textgreater}3.0.CO;2\_X",
+        r"10.1002/1099(2009)7:2\textless8::AID-R3\textgreater{}3.0.CO;2\textunderscore X",
+        r"10.1002/1099(2009)7:2$<$8::AID-R3$>$3.0.CO;2$\_$X",
+        r"\href{https://doi.org/10.1002/9}{10.1002/1099(2009)7:2<8::AID-R3>3.0.CO;2{\_}X}",
+    ],
+)
+def test_signs_in_a_doi(tmp_path: Path, written: str) -> None:
+    ((record,), _) = read(tmp_path, f"@misc{{a, title={{A}}, doi={{{written}}}}}")
+    assert record["doi"] == "10.1002/1099(2009)7:2<8::aid-r3>3.0.co;2_x"
+
+
 OWN, MONTH = ("2104.01234", "2021-04"), (None, "2022")
 
 
