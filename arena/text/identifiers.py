@@ -16,7 +16,8 @@ _OLD = r"[a-z]+(?:-[a-z]+)?(?:\.[a-zA-Z-]{2,12})?/\d{7}"  # with its subject cla
 _ARXIV = re.compile(rf"({_NEW}|{_OLD})(?:v\d+)?(?:\s*\[[\w.-]+\])?")
 _SAID = re.compile(r"^(?:https?://)?(?:(?:\w+\.)?arxiv\.org/(?:abs|pdf|html)/|arxiv\s*:\s*)", re.I)
 _ARXIV_IN_TEXT = re.compile(
-    rf"(?:arxiv(?:\s(?:pre|e-?)prints?)?+(?:\s*+[:.]|\s)\s*+|arxiv\.org/(?:abs|pdf|html)/|arxiv\."
+    rf"(?:arxiv(?:\s(?:pre|e-?)prints?)?+(?:\s*+[:.,(]|\s)\s*+|eprint:\s*+"
+    r"|arxiv\.org/(?:abs|pdf|html)/|arxiv\."
     rf"|(?:corr|arxiv)[\s,.:]{{0,3}}(?:abs/|(?=[a-z-]+[./])))({_NEW}|{_OLD})(?!\d)",
     re.IGNORECASE,
 )
@@ -134,7 +135,8 @@ def bibtex_keys(fields: Mapping[str, object]) -> tuple[str, ...]:
         venue = " ".join(parts)  # of DBLP: CoRR, abs/1706.03762
         if not _ON_ANOTHER.search(venue) and len(named := set(arxiv_keys_in(venue))) == 1:
             keys += named
-    for value in (*text.get("url", "").split(), *(text.get(field, "") for field in _WITH_ARXIV)):
+    pages = (re.split(r"[?#]", page)[0] for page in text.get("url", "").split())
+    for value in (*pages, *(text.get(field, "") for field in _WITH_ARXIV)):
         rest = re.sub(r"\[[\w.,\s-]{2,40}\]", " ", _ARXIV_IN_TEXT.sub(" ", value)).lower()
         named = set(arxiv_keys_in(value))
         if len(named) == 1 and _ABOUT_ONE.issuperset(re.findall(r"[^\W\d_]+", rest)):
