@@ -13,7 +13,7 @@ from corpus_builder.readers.base import PaperFile, Record, paper, reader
 from corpus_builder.readers.tables import authors_of
 
 _BEGINNING = re.compile(r"[ \t]{0,3}TY([ \t]{0,3})-")
-_END = re.compile(r"^[ \t]{0,3}ER[ \t]{0,3}-\s*$", re.MULTILINE)
+_END = re.compile(r"^[ \t]{0,3}ER(?:[ \t]{0,3}-\s*$|\s*\Z)", re.MULTILINE)
 _TAG = r"^[ \t]{{0,3}}([A-Z][A-Z0-9])[ \t]{{{},3}}-[ \t]*"
 _MORE = {"BT": "book_title", "CT": "other_title", "DI": "other_doi", "L3": "related"}
 _NAMES = {

@@ -50,7 +50,8 @@ def _is_header(line: str) -> bool:
 def _recognises(head: str) -> bool:
     """Return whether one of the first lines is a header and has a line behind it."""
     *lines, rest = head.split("\n", _ABOVE + 1)
-    return head[:1] not in "{[@%" and any(map(_is_header, lines[: len(lines) if rest else None]))
+    is_other = head[:1] in "{[@%" or re.search(r"^[ \t]*TY[ \t]*-", head, re.MULTILINE)
+    return not is_other and any(map(_is_header, lines[: len(lines) if rest else None]))
 
 
 @reader("csv", recognises=_recognises)

@@ -40,6 +40,9 @@ def read(tmp_path: Path, text: str | bytes) -> tuple[list[dict[str, Any]], dict[
         ("TY  - JOUR\nTI  - Dunes\nQQ  - x\nZ9  - y\nQQ  - z\nPY  - 2005\nER  - \n", ["Dunes"]),
         ("TY  - JOUR\nAB  - Of\nER - positive\nTI  - Dunes\nPY  - 2005\nER  - \n", ["Dunes"]),
         ("TY  - JOUR\nTI  - Dunes\nPY  - 2005\nTY  - JOUR\nT1  - Moss\n", ["Dunes", "Moss"]),
+        ("TY\t-\tJOUR\nTI\t-\tDunes\nPY\t-\t2005\nER\t-\t\n", ["Dunes"]),
+        ("TY  - JOUR\nPY  - 2005\nTI  - Dunes\nER\n\nTY  - JOUR\nTI  - Moss\nER\n",
+         ["Dunes", "Moss"]),
         ("TY  - JOUR\r\nTI  - Dunes\r\nDA  - 2005///\r\nER  - \r\n", ["Dunes"]),
     ],
 )  # fmt: skip
