@@ -159,6 +159,7 @@ _NOBODY = re.compile(
     r"[\s,;]*(?:\bet\.? al\b\.?|…|\.{3})|\s*\(\d+\)|\[no author[^]]*\]", re.IGNORECASE
 )
 _LISTED = re.compile(r"""["'](.+?)["'](?=\s*[,\]])""")
+_NAMED = re.compile(r"""["'](?:name|display_name)["']\s*:\s*(?:"(.+?)"|'(.+?)')(?=\s*[,}])""")
 
 
 def authors_of(cells: Sequence[str]) -> Callable[[str], list[str]]:
@@ -185,6 +186,8 @@ def authors_of(cells: Sequence[str]) -> Callable[[str], list[str]]:
     is_apart = len(cells) - len(rest) > sum(len(parts) > 2 for parts in several)
 
     def split(cell: str) -> list[str]:
+        if cell[:1] in "[{" and (names := _NAMED.findall(cell)):
+            return ["".join(name) for name in names]
         if cell[:1] == "[" and (found := _LISTED.findall(cell)):
             return found
         cell = _NOBODY.sub("", cell)

@@ -122,6 +122,11 @@ def test_a_record_that_the_parser_of_others_cannot_read_is_lost_alone(
         (["Fox, Rae (570); Elm, Ty (571)"], [["Fox, Rae", "Elm, Ty"]]),
         (["Rae Fox|Ty Elm"], [["Rae Fox", "Ty Elm"]]),
         (["['Rae Fox', 'Ty Elm']"], [["Rae Fox", "Ty Elm"]]),
+        (
+            ["""[{'authorId': '5', 'name': 'Rae Fox'}, {'authorId': None, 'name': "Ty O'Elm"}]"""],
+            [["Rae Fox", "Ty O'Elm"]],
+        ),
+        (['[{"name": "Fox, Rae", "affiliations": ["X, Y"]}]'], [["Fox, Rae"]]),
         (["Fox, Elm, Oak", "Fox, Elm"], [["Fox", "Elm", "Oak"], ["Fox", "Elm"]]),
         (["Fox, Rae", "de la Elm, Ty"], [["Fox, Rae"], ["de la Elm, Ty"]]),
         (["Fox R, Elm T, et al."], [["Fox R", "Elm T"]]),
