@@ -10,9 +10,9 @@ from typing import Any
 from arena.text.identifiers import normal_title
 
 _BETWEEN = re.compile(r"\s+and\s+|[&;]", re.IGNORECASE)
-_NOBODY = re.compile(r"\b(?:others|et\s+al|anon(?:ymous)?)\b\W*$", re.IGNORECASE)
+_NOBODY = re.compile(r"\b(?:others|et\s+al|anon(?:ymous)?|no authors? \w+)\b\W*$", re.IGNORECASE)
 _WORD = re.compile(r"[^\s~‐-―-]+")
-_SUFFIXES = {"", "jr", "sr", "ii", "iii", "iv"}
+_SUFFIXES = {"", "jr", "sr", "ii", "iii", "iv", "phd", "md"}
 _INITIALS = re.compile(r"(?:\w\.)+\w?|\w")
 _CAPITALS = re.compile(r"[A-Z]{2,3}\.?")
 
@@ -38,15 +38,15 @@ def family_names(authors: Iterable[Any]) -> set[str]:
 
 
 def people_names(authors: Sequence[Any]) -> set[str]:
-    """Return `family_names` and whole names in any order; ``ue`` stands for ``ü``."""
+    """Return `family_names` and letters of whole names, in any order; ``ue`` stands for ``ü``."""
     texts = (each.get("name") if isinstance(each, Mapping) else each for each in authors)
     found = family_names(authors) | {_whole(str(text)) for text in texts if text}
-    return {re.sub("(?<=[aou])e", "", name) for name in found if name}
+    return {re.sub("(?<=[aou])e|(?<=a)a", "", name) for name in found if name}
 
 
 @lru_cache(1 << 16)
 def _whole(person: str) -> str:
-    return "".join(sorted(map(normal_title, re.split(r"[\s,]+", _NOBODY.sub("", person)))))
+    return "".join(sorted(normal_title(_NOBODY.sub("", person))))
 
 
 @lru_cache(1 << 16)

@@ -163,6 +163,10 @@ ACL, TACL, CORR = "booktitle={Proc. of ACL}, ", "journal={TACL}, ", "journal={Co
         ([entry(author="Fox Elm"), entry(author="Fox Sand"), entry(author="Elm Sand")], 2),
         ([entry(author="Förster, V."), entry(author="V. Foerster")], 1),
         ([entry(author="Anonymous"), entry()], 1),
+        ([entry(author="[No authors listed]"), entry()], 1),
+        ([entry(author="Ada Low, PhD"), entry(author="A. Low")], 1),
+        ([entry(author="Låg, Ada"), entry(author="A. Laag")], 1),
+        ([entry(author="Fox Elm Oak"), entry(author="Oak, Fox-Elm")], 1),
         ([entry(author="Low AVX."), entry()], 1),
     ],
 )
