@@ -213,6 +213,26 @@ def test_a_list_has_a_heading_in_another_language_or_of_any_words(heading):
     assert [each.heading for each in report.sections] == ["Summary"]
 
 
+@pytest.mark.parametrize("rule", ["", "---\n\n"])
+def test_a_numbered_list_needs_no_heading(rule):
+    report = read_report(
+        f"# Bees\n\n## Summary\n\nBees dance [2]. They sleep [1].\n\n{rule}"
+        "1. Frey, A. (2011). How bees sleep at night. Apidology.\n"
+        "2. Frisk, B. (2012). A dance of bees in the dark. Apidology.\n"
+    )
+    assert [each.citations for each in report.statements] == [("2",), ("1",)]
+    assert [each.year for each in report.references] == [2011, 2012]
+
+
+def test_a_footnote_mark_is_the_number_of_a_list():
+    report = read_report(
+        "Bees dance.[^2] They sleep.[^1] They hum.[^3]\n\n## References\n\n"
+        "1. Frey, A. (2011). How bees sleep at night. Apidology.\n"
+        "2. Frisk, B. (2012). A dance of bees in the dark. Apidology.\n"
+    )
+    assert [each.citations for each in report.statements] == [("2",), ("1",), ("^3",)]
+
+
 @pytest.mark.parametrize(
     "ending",
     [

@@ -135,8 +135,8 @@ def part(blocks: Sequence[TextBlock]) -> tuple[list[TextBlock], list[TextBlock]]
     """Return the blocks of a report's text, and those of its reference list.
 
     The list stands below a heading such as References, Bibliography, Works cited or Sources, or a
-    paragraph of that word; and there may be several. Otherwise it is what ends the report: below
-    the last heading, whatever that says, numbered items that name years or addresses and have all
+    paragraph of that word; and there may be several. Otherwise it is what ends the report: numbered
+    items, below any heading or none, that name years or addresses and have all
     numbers that the text cites; or two paragraphs or more that begin with ``[1]``, or numbered
     items of which each has an address.
     """
@@ -157,7 +157,7 @@ def part(blocks: Sequence[TextBlock]) -> tuple[list[TextBlock], list[TextBlock]]
         else:
             text.append(block)
     if not listed and (at := _cited_list(text)):
-        return text[: at - 1], text[at:]
+        return text[: at - (text[at - 1].level > 0)], text[at:]
     if not listed:
         end = len(text)
         while end and _is_entry(text[end - 1]):
@@ -170,11 +170,11 @@ def part(blocks: Sequence[TextBlock]) -> tuple[list[TextBlock], list[TextBlock]]
 
 
 def _cited_list(blocks: Sequence[TextBlock]) -> int:
-    """Return the place behind the last heading if the list is what stands there, or else 0."""
-    at = max((place for place, block in enumerate(blocks, 1) if block.level), default=0)
-    items = [block for block in blocks[at:] if block.number]
+    """Return the place of the numbered items at the end if they are the list, or else 0."""
+    at = max((place for place, block in enumerate(blocks, 1) if not block.number), default=0)
+    items = blocks[at:]
     dated = sum(_YEAR.search(each.inline.text) is not None or _is_entry(each) for each in items)
-    if not at or len(items) < len(blocks) - at or 2 * dated <= len(items):
+    if not at or 2 * dated <= len(items):
         return 0
     marks = (_CITED.findall(block.inline.text) for block in blocks[:at])
     cited = {number for mark in chain(*marks) for number in re.findall(r"\d+", mark)}

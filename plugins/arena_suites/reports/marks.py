@@ -54,6 +54,8 @@ def _labels(text: Inline, bibliography: Bibliography) -> Iterator[Mark]:
             yield Mark(match.start(), match.end(), tuple(map(bibliography.cited, labels)))
     for match in _LABEL.finditer(text.bare):
         label = match[1] or match[2]
+        if label not in bibliography.names and label[1:] in bibliography.names:  # [^1] of "1."
+            label = label[1:]
         if match[1] or (label in bibliography.names and not label.isdigit()):
             yield Mark(match.start(), match.end(), (bibliography.cited(label),))
 
