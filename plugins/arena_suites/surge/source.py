@@ -1,0 +1,191 @@
+"""SurGE: the source named ``surge``."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, ClassVar
+
+import duckdb
+
+from arena.errors import DataError, clip
+from arena.kit.files import json_value, sha256_file
+from arena.mindmap import MindMap
+from corpus_builder.judges import OTHER, Candidate, make_judge
+from corpus_builder.release.folder import existing_folder
+from corpus_builder.sources.base import LocatedRecord, source
+from corpus_builder.sources.published import check_record
+
+NOTE = "the reader of SurGE was never tried on the published files, only on made-up ones"
+
+_PAPERS, _SURVEYS = "corpus.json", "surveys.json"
+_PAPER_KEYS = {"doc_id": int, "Title": str, "Abstract": str, "Authors": list, "Category": str}
+_SURVEY_KEYS = {"survey_id": int, "survey_title": str, "date": str, "category": str,
+                "all_cites": list, "structure": list}  # fmt: skip
+_NODE_KEYS = {"id": str, "title": str, "cites": list}
+_DAY = re.compile(r"(\d{4}-\d\d-\d\d)T\d\d:\d\d:\d\dZ")
+_ABOUT_OTHERS = re.compile(r"\b(?:survey|review|overview)s?\b", re.IGNORECASE)
+_NO_SECTION = "abstract:"
+_INFLUENTIAL = 3  # sections
+_LONGEST = 256 << 20  # bytes of one record: the sections of a survey are one
+_BATCH = 2048
+
+
+@source("surge")
+class SurGE:
+    """SurGE: 205 surveys over 1,086,992 papers of arXiv, with days; titles and abstracts.
+
+    A survey's references are ``all_cites``; ``influential`` are those that three or more of its
+    sections cite. Its sections are the mind-map, each paper under the deepest that cite it. Its
+    field is arXiv's category. Papers whose title says survey, review or overview are surveys unless
+    the judge ``rules`` says they are not.
+
+    The formats are those of the repository's README and code ("SurGE: A Benchmark and Evaluation
+    Framework for Scientific Survey Generation", arXiv 2508.15658, section 3), never tried on the
+    published files.
+
+    Args:
+        input: Folder with corpus.json and surveys.json.
+    """
+
+    example: ClassVar[str] = "--input surge"
+
+    def __init__(self, input: str | Path) -> None:
+        self._folder = existing_folder(input)
+        for name in (_PAPERS, _SURVEYS):
+            if not (self._folder / name).is_file():
+                raise DataError(f"{str(input)!r} has no {name}. Name the folder of SurGE's data.")
+
+    def papers(self) -> Iterator[LocatedRecord]:
+        """Yield the papers of ``corpus.json``."""
+        judge = make_judge("rules", {})
+        for number, record in _records(self._folder / _PAPERS):
+            where = f"{_PAPERS} record {number}"
+            check_record(record, where, _PAPER_KEYS, "SurGE's corpus.json")
+            title, abstract = record["Title"], record["Abstract"]
+            paper = {
+                "id": str(record["doc_id"]),
+                "title": title,
+                "abstract": abstract,
+                "date": _day(record, "Date", where),
+                "authors": record["Authors"],
+                "fields": [record["Category"]],
+            }
+            if _ABOUT_OTHERS.search(title):
+                (verdict,) = judge.judge([Candidate(paper["id"], title, abstract)])
+                paper["is_survey"] = verdict.verdict != OTHER
+            yield LocatedRecord(paper, _PAPERS, number)
+
+    def surveys(self) -> Iterator[LocatedRecord]:
+        """Yield the surveys of ``surveys.json``."""
+        for number, record in _records(self._folder / _SURVEYS):
+            where = f"{_SURVEYS} record {number}"
+            check_record(record, where, _SURVEY_KEYS, "SurGE's surveys.json")
+            nodes = [
+                check_record(node, f"{where}, structure {place}", _NODE_KEYS, "a section of SurGE")
+                for place, node in enumerate(record["structure"], 1)
+            ]
+            cited = Counter(paper for node in nodes for paper in set(_ids(node, "cites", where)))
+            tree = read_sections(record["survey_title"], nodes, where)
+            survey = {
+                "id": f"surge:{record['survey_id']}",
+                "title": record["survey_title"],
+                "date": _day(record, "date", where),
+                "references": _ids(record, "all_cites", where),
+                "influential": [paper for paper, times in cited.items() if times >= _INFLUENTIAL],
+                "mind_map": tree.to_json() if tree.children else None,
+                "domain": record["category"],
+            }
+            yield LocatedRecord(survey, _SURVEYS, number)
+
+    def describe(self) -> dict[str, Any]:
+        """Return the hashes of the files, and that they are not known to be the published ones."""
+        hashes = {name: sha256_file(self._folder / name) for name in (_PAPERS, _SURVEYS)}
+        return {"source": "surge", "files": hashes, "note": NOTE}
+
+
+def _records(path: Path) -> Iterator[tuple[int, Any]]:
+    """Yield the elements of a file that is one JSON array, counted from 1; it may exceed memory."""
+    with duckdb.connect(config={"threads": 1, "memory_limit": "1GB"}) as connection:
+        number = 0
+        try:
+            rows = connection.execute(
+                "SELECT json FROM read_json_objects(?, format='array', maximum_object_size=?)",
+                [str(path), _LONGEST],
+            )
+            while batch := rows.fetchmany(_BATCH):
+                for (text,) in batch:
+                    number += 1
+                    yield number, json_value(text)
+        except duckdb.Error as error:
+            problem = clip(str(error).splitlines()[0], 160)
+            raise DataError(
+                f"{path.name} after record {number}: not a JSON array of records ({problem}). "
+                "Get the file again."
+            ) from None
+
+
+def _day(record: Mapping[str, Any], key: str, where: str) -> str | None:
+    """Return the day of arXiv's time of release; None of a paper without one."""
+    value = record.get(key)
+    if value in (None, ""):
+        return None
+    match = _DAY.fullmatch(value) if isinstance(value, str) else None
+    if match is None:
+        raise DataError(f"{where}: {key!r} is {clip(value)}: expected YYYY-MM-DDTHH:MM:SSZ.")
+    return match[1]
+
+
+def _ids(record: Mapping[str, Any], key: str, where: str) -> list[str]:
+    for paper in record[key]:
+        if type(paper) is not int:
+            raise DataError(f"{where}: {key!r} contains {clip(paper)}: expected doc_ids, integers.")
+    return [str(paper) for paper in record[key]]
+
+
+def read_sections(topic: str, nodes: Sequence[Mapping[str, Any]], where: str = "") -> MindMap:
+    """Return the sections of a survey as a mind-map.
+
+    Each paper is filed under the deepest sections that cite it: under a section itself only if no
+    section below it cites the paper. ``root`` stands for the topic; the abstract is no section.
+
+    Args:
+        topic: Label of the root.
+        nodes: SurGE's flat list: ``id``, ``title``, ``parent_id`` (None of the root), ``cites``.
+        where: Place of the survey, for messages.
+
+    Raises:
+        DataError: A section has an unknown parent, or not exactly one has none.
+
+    Example:
+        >>> nodes = [{"id": "r", "title": "root", "cites": []},
+        ...          {"id": "a", "title": "Nets", "parent_id": "r", "cites": [7, 9]},
+        ...          {"id": "b", "title": "Deep", "parent_id": "a", "cites": [9]}]
+        >>> print(read_sections("Toys", nodes).children[0])
+        <MindMap 'Nets': 2 nodes, 2 papers>
+    """
+    below, known = defaultdict[str | None, list[Mapping[str, Any]]](list), {n["id"] for n in nodes}
+    for node in nodes:
+        if (parent := node.get("parent_id")) is not None and parent not in known:
+            raise DataError(
+                f"{where}: section {clip(node['title'])}: 'parent_id' is {clip(parent)}, "
+                "which is the id of no section."
+            )
+        below[parent].append(node)
+
+    def build(node: Mapping[str, Any], label: str) -> MindMap:
+        children = tuple(
+            build(child, child["title"])
+            for child in below[node["id"]]
+            if child["title"].strip().lower() != _NO_SECTION
+        )
+        deeper = {paper for child in children for paper in child.all_papers()}
+        own = dict.fromkeys(str(paper) for paper in node["cites"])
+        return MindMap(label, children, tuple(paper for paper in own if paper not in deeper))
+
+    roots = below[None]
+    if len(roots) != 1:
+        raise DataError(f"{where}: {len(roots)} sections have no 'parent_id': expected one root.")
+    return build(roots[0], topic)
