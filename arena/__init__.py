@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from arena.corpus import Corpus, CorpusView, search_batch
     from arena.papers import Hit, Paper, Section
     from arena.results.comparison import compare
-    from arena.runs import replay, rescore, rollouts, run, score
+    from arena.runs import rescore, rollouts, run, score, verify
     from arena.tools import tool_schemas
 
 __all__ = [
@@ -36,7 +36,6 @@ __all__ = [
     "Section",
     "actions_from",
     "compare",
-    "replay",
     "rescore",
     "rollouts",
     "run",
@@ -44,6 +43,7 @@ __all__ = [
     "search_batch",
     "tool_message",
     "tool_schemas",
+    "verify",
 ]
 
 
@@ -52,7 +52,7 @@ _HOMES = {
     "arena.corpus": ("Corpus", "CorpusView", "search_batch"),
     "arena.papers": ("Hit", "Paper", "Section"),
     "arena.results.comparison": ("compare",),
-    "arena.runs": ("replay", "rescore", "rollouts", "run", "score"),
+    "arena.runs": ("rescore", "rollouts", "run", "score", "verify"),
     "arena.tools": ("tool_schemas",),
 }
 

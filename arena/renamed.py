@@ -20,6 +20,7 @@ _NAMES = {
     "world": ("synthetic",),
     "world-hard": ("synthetic-hard",),
     "world-measured": ("synthetic-measured",),
+    "replay": ("verify",),
     "found": ("start_from", "run"),
     "show": ("paper_text",),
     "inputs": ("paper_texts",),

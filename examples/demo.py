@@ -79,7 +79,7 @@ Try next, after `source .venv/bin/activate`:
   arena run --corpus {output / "harder"} --task discovery --agent title \\
       --output {output / "runs/harder"}
   arena mindmap show {output / "runs/organization-clustering/mind_maps.jsonl"} --record 1
-  arena replay {output / "runs/discovery-title-bm25"} --corpus {output / "synthetic"}
+  arena verify {output / "runs/discovery-title-bm25"} --corpus {output / "synthetic"}
   arena audit --corpus {output / "synthetic"}
   arena experiment researcharena --corpus {output / "synthetic"} --topics 8 \\
       --agents title,random,scout,clustering,oracle --output {output / "tables"}

@@ -43,14 +43,14 @@ CASES = {
         f"{PLAY} --task discovery --agent @names --env-option tools=@shout --jobs 2 --output a",
         f"{PLAY} --task discovery --agent @names --env-option tools=@shout --isolate --output b",
         "diff a/trajectories.jsonl b/trajectories.jsonl",
-        "arena replay a --corpus synthetic",
+        "arena verify a --corpus synthetic",
     ],
     "answer": [
         f"{PLAY} --task @naming --agent @names --output a",
         f"{PLAY} --task @naming --agent oracle --output b",
         "arena compare a b --metric @same_word --html c.html",
         "arena view a --corpus synthetic --output v.html", "arena show a --corpus synthetic",
-        "arena replay a --corpus synthetic",
+        "arena verify a --corpus synthetic",
         "arena rescore a --corpus synthetic --metric @same_word",
     ],
     "audit": [
@@ -97,7 +97,7 @@ CASES = {
         f"{PLAY} --task discovery --agent random --metric @wasted@5 --reward gain+@wasted@5 "
         "--output b",
         "arena rescore b --corpus synthetic --metric @wasted",
-        "arena compare a b --metric @wasted@5", "arena replay a --corpus synthetic",
+        "arena compare a b --metric @wasted@5", "arena verify a --corpus synthetic",
     ],
     "mind-map format": ["arena mindmap show m.json --format @outline"],
     "question format": [
@@ -110,11 +110,11 @@ CASES = {
         "arena-corpus index tiny --engine @lengths",
         "arena search --corpus tiny --query graphs --before 2030 --retriever @lengths",
         "arena run --corpus tiny --task discovery --agent title --retriever @lengths --output a",
-        "arena replay a --corpus tiny", "arena-corpus verify tiny",
+        "arena verify a --corpus tiny", "arena-corpus verify tiny",
     ],
     "reward": [
         f"{PLAY} --task discovery --agent title --reward @stepwise --output a",
-        "arena replay a --corpus synthetic",
+        "arena verify a --corpus synthetic",
     ],
     "rubric": [
         f"{PLAY} --task organization --agent clustering --output a",
@@ -126,11 +126,11 @@ CASES = {
     "source": ["arena-corpus build @two --year 2003 --output b"],
     "suite": ["arena evaluate @letter_count --made m.json"],
     "task": [
-        f"{PLAY} --task @quick --agent @names --output a", "arena replay a --corpus synthetic",
+        f"{PLAY} --task @quick --agent @names --output a", "arena verify a --corpus synthetic",
     ],
     "tool": [
         f"{PLAY} --task discovery --agent @names --env-option tools=@shout --output a",
-        "arena replay a --corpus synthetic",
+        "arena verify a --corpus synthetic",
     ],
 }  # fmt: skip
 

@@ -24,6 +24,7 @@ from corpus_builder.cli import main as build_main
         ("arena judge statements RUN --corpus C --most 4", "--max-statements"),
         ("arena run --corpus CORPUS --agent title --output OUT --task survey", "pipeline"),
         ("arena list surveys", "topics"),
+        ("arena replay RUN --corpus C", "verify"),
         ("arena list inputs", "paper_texts"),
         ("arena-corpus build world --output OUT", "synthetic"),
         ("arena-corpus select FILE --output OUT --most 3", "--max-surveys"),

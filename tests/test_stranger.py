@@ -103,7 +103,7 @@ def test_every_command_uses_it(run):
     run(f"{PLAY} --agent random --jobs 2 --output c")
     compared, _ = run("arena compare a b --metric noise@5 --html compared.html")
     assert "lower is better" in compared
-    assert "All equal" in run("arena replay a --corpus tiny")[0]
+    assert "Verified" in run("arena verify a --corpus tiny")[0]
     run("arena rescore b --corpus tiny --metric noise")
     run("arena view a b --corpus tiny --output view.html")
     run("arena show a --corpus tiny")
@@ -124,14 +124,14 @@ def test_where_it_is_absent(run, alone):
     run(f"{PLAY} --agent title --output a")
     run(f"{PLAY} --agent title --retriever overlap --output b")
     bare = Run(run.folder, alone)
-    for command in ("arena replay a --corpus tiny", "arena compare a", "arena view a --corpus tiny",
+    for command in ("arena verify a --corpus tiny", "arena compare a", "arena view a --corpus tiny",
                     "arena rescore a --corpus tiny", "arena show a --corpus tiny"):  # fmt: skip
         _, error = bare(command, status=2)
         assert error == (
             f"arena: error: 'a' was run with the metric 'noise' of {PLUGIN} 1.0, which is not "
             f"loaded. Install it: pip install '{PLUGIN}==1.0'.\n"
         )
-    _, error = bare("arena replay b --corpus tiny", status=2)
+    _, error = bare("arena verify b --corpus tiny", status=2)
     assert "overlap" in error
     assert len(error.splitlines()) == 1
 
@@ -147,10 +147,10 @@ def test_another_version(run, alone, tmp_path):
         assert old in text
         (project / file).write_text(text.replace(old, new))
     newer = Run(run.folder, alone, install(tmp_path / "site", project))
-    out, _ = newer("arena replay a --corpus tiny")
-    assert out == (
-        f"The plug-in {PLUGIN} 1.1 (1.0 then) has changed since the run (metric noise).\n"
-        "All equal: 2 episodes, 4 steps.\n"
+    _, error = newer("arena verify a --corpus tiny", status=1)
+    assert error == (
+        f"arena verify: The plug-in {PLUGIN} 1.1 (1.0 then) has changed since the run "
+        "(metric noise).\n"
     )
     _, error = newer(f"{PLAY} --agent title --output a", status=2)
     assert "contains another run" in error

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 
 from arena.cli import results
 from arena.cli.app import Command, Parser, add_command, add_group, command_line, main_command
+from arena.cli.board import verify
 from arena.cli.commands import commands_of
 from arena.cli.list import list_names, plugins
-from arena.cli.run import replay, rescore, run, score
+from arena.cli.run import rescore, run, score
 from arena.cli.search import search
 from arena.cli.testing import audit
 from arena.cli.view import show, view
@@ -16,7 +17,7 @@ from arena.serving import INTEGRATIONS
 
 _COMMANDS: dict[str, Command] = {
     "search": search, "run": run, "score": score, "rescore": rescore,
-    "compare": results.compare, "replay": replay, "show": show,
+    "compare": results.compare, "verify": verify, "show": show,
     "view": view, "list": list_names, "audit": audit, "plugins": plugins,
 }  # fmt: skip
 _SECTIONS = {
@@ -24,7 +25,7 @@ _SECTIONS = {
     "run agents": ("run", "experiment", "train", "serve"),
     "score and compare": ("compare", "score", "rescore", "evaluate", "judge", "mindmap", "report"),
     "see what happened": ("view", "show", "credit", "export"),
-    "check": ("replay", "audit", "report-card", "plugins"),
+    "check": ("verify", "audit", "report-card", "plugins"),
 }
 """Aims of people -> the commands for them, for the help."""
 _GROUPS: dict[str, tuple[str, str, str]] = {

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import sys
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -148,41 +147,6 @@ def _answered(episodes: Path) -> Iterator[str]:
 
     for line in describe_answers((r["topic_id"], r["notes"]) for r in read_episodes(episodes)):
         yield printable(line, 400)
-
-
-def replay(run: str, *, corpus: str, tasks: str | None = None, json: bool = False) -> None:
-    """Carry out the actions of a run again and stop at the first difference.
-
-    The exit status is 1 if something differs.
-
-    Args:
-        run (RUN): Directory of a run.
-
-    Example:
-        arena replay runs/title --corpus demo/synthetic
-    """
-    from arena.runs import replay as play_again
-
-    report = play_again(run, corpus, tasks=tasks)
-    if json:
-        print_json(report.to_json())
-    else:
-        for remark in report.remarks:
-            print(remark)
-    if report.difference is not None:
-        line = f"arena replay: {report.difference}. Nothing after it was replayed."
-        print(" ".join(line.split()), file=sys.stderr)
-        raise SystemExit(1)
-    if report.changed:
-        print(
-            f"arena replay: edited since the run: {', '.join(report.changed)}. The recorded "
-            "episodes, or the verdicts of the judge, give something else; the same command, for a "
-            "run with --overwrite, writes them again.",
-            file=sys.stderr,
-        )
-        raise SystemExit(1)
-    if not json:
-        print(f"All equal: {count(report.episodes, 'episode')}, {count(report.steps, 'step')}.")
 
 
 def rescore(

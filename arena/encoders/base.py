@@ -54,6 +54,21 @@ encoder = ENCODERS.register
 """Decorator: ``@encoder("name")``."""
 
 
+def promises_bits(config: Any) -> bool:
+    """Return whether vectors are the same to the last bit on every machine.
+
+    They are not where `config`, that of an encoder or of an engine that has one, names a
+    ``runtime``.
+
+    >>> promises_bits({"encoder": {"name": "static", "query_runtime": {}}})
+    True
+    """
+    if isinstance(config, Mapping):
+        runtimes = (config.get("runtime"), config.get("query_runtime"))
+        return not any(runtimes) and all(map(promises_bits, config.values()))
+    return True
+
+
 def make_encoder(name: str, options: Mapping[str, Any]) -> Encoder:
     """Make the encoder registered as `name`."""
     return make(ENCODERS, name, options)

@@ -1,18 +1,19 @@
-"""Let an agent play every topic of a corpus, score it, replay it, and score it again."""
+"""Let an agent play every topic of a corpus, score it, verify it, and score it again."""
 
 from arena.runs.in_memory import Rollout, rollouts
-from arena.runs.replaying import Replay, ReplayDifference, replay, replay_steps
+from arena.runs.replaying import ReplayDifference, replay_steps
 from arena.runs.runner import run
 from arena.runs.scoring import rescore, score
+from arena.runs.verifying import Verification, verify
 
 __all__ = [
-    "Replay",
     "ReplayDifference",
     "Rollout",
-    "replay",
+    "Verification",
     "replay_steps",
     "rescore",
     "rollouts",
     "run",
     "score",
+    "verify",
 ]

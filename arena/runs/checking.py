@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import math
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any, NamedTuple
@@ -20,7 +20,8 @@ from arena.runs.trajectories import answers_of, seen_of
 from arena.tasks import Stage
 
 QRELS = "qrels.trec"
-_EQUAL = 1e-6  # encoders differ by less from machine to machine
+EQUAL = 1e-6
+"""Encoders differ by less from machine to machine."""
 
 
 class Misstatement(NamedTuple):
@@ -92,22 +93,46 @@ def misstated(
                 counted[name].append(true)
     for name in names if whole else ():
         rows.append(Misstatement("", name, metrics["mean"].get(name), mean(counted[name])))
-    return [row for row in rows if not _same(row.stated, row.true)]
+    return [row for row in rows if not alike(row.stated, row.true)]
 
 
 def refuse_misstated(
     run: OpenedRun, metrics: Mapping[str, Any], corpus: Corpus | None = None
 ) -> None:
     """Raise CorpusError if a run states a score that its answers do not get, see `misstated`."""
-    if found := misstated(run, metrics, corpus):
-        topic_id, name, stated, true = found[0]
-        where = f"topic {clip(topic_id)}" if topic_id else "the mean"
-        more = f" ({len(found)} such scores)" if len(found) > 1 else ""
-        raise CorpusError(
-            f"{str(run.directory / 'metrics.json')!r} was edited: for {where} it states "
-            f"{name} {clip(stated)}, and the recorded answers get {true}{more}. Restore it, or run "
-            "it again with --overwrite."
+    if sentence := describe_misstated(run, misstated(run, metrics, corpus)):
+        raise CorpusError(f"{sentence} Restore it, or run it again with --overwrite.")
+
+
+def describe_misstated(run: OpenedRun, found: Sequence[Misstatement] | None) -> str:
+    """Return a sentence on the first score that answers do not get; "" if there is none."""
+    if not found:
+        return ""
+    topic_id, name, stated, true = found[0]
+    where = f"topic {clip(topic_id)}" if topic_id else "the mean"
+    more = f" ({len(found)} such scores)" if len(found) > 1 else ""
+    return (
+        f"{str(run.directory / 'metrics.json')!r} was edited: for {where} it states "
+        f"{name} {clip(stated)}, and the recorded answers get {true}{more}."
+    )
+
+
+def alike(stated: Any, found: Any, tolerance: float = EQUAL) -> bool:
+    """Return whether two JSON values are equal, numbers to within `tolerance`."""
+    numbers = [
+        isinstance(each, int | float) and not isinstance(each, bool) for each in (stated, found)
+    ]
+    if all(numbers) and tolerance:
+        return math.isclose(stated, found, abs_tol=tolerance)
+    if isinstance(stated, dict) and isinstance(found, dict):
+        return stated.keys() == found.keys() and all(
+            alike(stated[key], found[key], tolerance) for key in stated
         )
+    if isinstance(stated, list) and isinstance(found, list):
+        return len(stated) == len(found) and all(
+            alike(*both, tolerance) for both in zip(stated, found, strict=True)
+        )
+    return bool(stated == found)
 
 
 def _cheap(stage: Stage, labels: bool) -> Stage:
@@ -115,9 +140,3 @@ def _cheap(stage: Stage, labels: bool) -> Stage:
     first = stage.headlines[:1]
     metrics = [m for m in (*first, *stage.metrics) if not m.needs or (labels and m in first)]
     return replace(stage, metrics=tuple(dict.fromkeys(metrics)))
-
-
-def _same(stated: Any, true: float | None) -> bool:
-    if stated is None or true is None:
-        return stated is true
-    return isinstance(stated, int | float) and math.isclose(stated, true, abs_tol=_EQUAL)

@@ -146,7 +146,8 @@ class OpenedRun:
             )
         self.manifest = manifest
         self._check(_FORM)
-        parts = [self.manifest["task"], *self.manifest["environment"].values()]
+        settings = self.manifest["environment"] | self.manifest["budget"]
+        parts = [self.manifest["task"], *settings.values()]
         for part in (*parts, self.manifest.get("metrics")):
             recorded_name(str(part), self.directory / MANIFEST)
         self._require_plugins()
@@ -351,12 +352,11 @@ class OpenedRun:
     def config(self) -> EnvConfig:
         """Return the settings of the run's environment."""
         settings: dict[str, Any] = self.manifest["environment"] | self.manifest["budget"]
-        recorded = settings.get("start_from")
-        if isinstance(recorded, dict) and set(recorded) == {"sha256"}:
+        if (recorded := settings.get("start_from")) is not None:
             path = self.directory / FOUND_FILE
             settings["start_from"] = None
             with suppress(ValueError):
                 settings["start_from"] = read_json(path)
-            if sha256_json(settings["start_from"]) != recorded["sha256"]:
+            if recorded != {"sha256": sha256_json(settings["start_from"])}:
                 raise CorpusError(f"{str(path)!r} is not as the run left it.")
         return EnvConfig.from_settings(self.task.name, settings)

@@ -13,7 +13,7 @@ import gymnasium
 
 from arena.corpus import Corpus
 from arena.corpus.digests import TITLE_ABSTRACT
-from arena.encoders import ENCODERS
+from arena.encoders import ENCODERS, promises_bits
 from arena.envs import EnvConfig, starting_papers
 from arena.kit.code import code_sha256
 from arena.kit.files import sha256_json
@@ -66,6 +66,13 @@ def encoder_of(config: EnvConfig, metrics: Sequence[Metric] = ()) -> str | None:
     paid = [each.metric for each in config.rewards if isinstance(each, MetricReward)]
     needs = needs_of([*config.resolved_task.own_metrics, *metrics, *paid])
     return config.encoder if "encoder" in needs else None
+
+
+def exact(config: EnvConfig, corpus: Corpus) -> bool:
+    """Return whether hits get the same scores, to the last bit, on every machine."""
+    engines = [corpus.retriever(config.retriever, **config.retriever_options)]
+    engines += [corpus.retriever(name) for name in config.retrievers]
+    return all(promises_bits(engine.config) for engine in engines)
 
 
 def recorded(config: EnvConfig, encoder: str | None) -> dict[str, Any]:

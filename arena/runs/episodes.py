@@ -26,9 +26,10 @@ from arena.executors import Executor, kill_processes
 from arena.kit.files import sha256_json
 from arena.kit.process import block_sigint_in_children, one_thread
 from arena.plugins import load, loaded_files
+from arena.runs import environment
 from arena.runs.players import AgentFactory, failures
 from arena.tasks import TaskSet
-from arena.tools import json_action, tool_schemas
+from arena.tools import SCORE, json_action, tool_schemas
 
 # Not "fork": a forked process has the memory of this one, a spawned one starts afresh.
 _SPAWN = multiprocessing.get_context("spawn")
@@ -91,6 +92,7 @@ class Player:
         tasks = TaskSet(corpus, config.references, config.since)
         self.agents = AgentFactory(agent, agent_options, config.resolved_task, tasks)
         self.env = config.make(corpus, topics)
+        self.exact = environment.exact(config, corpus)
 
     def __reduce__(self) -> Any:
         return Player, self._made_from
@@ -124,7 +126,7 @@ class Player:
         begin, budget = sha256_json(first.observation), dict(first.observation["budget"])
         steps, step = [], first
         for step in episode:
-            steps.append(record_step(step))
+            steps.append(record_step(step, scores=not self.exact))
         with agent_code():
             notes = _checked_notes(agent.notes())
         return {
@@ -138,8 +140,8 @@ class Player:
         }
 
 
-def record_step(step: PlayedStep) -> dict[str, Any]:
-    """Return a step as docs/runs.md describes it."""
+def record_step(step: PlayedStep, scores: bool = False) -> dict[str, Any]:
+    """Return a step as docs/runs.md describes it; with `scores` those of its hits, too."""
     record = {
         "action": step.action,
         "observation_sha256": sha256_json(step.observation),
@@ -150,6 +152,8 @@ def record_step(step: PlayedStep) -> dict[str, Any]:
     result = step.observation["result"]
     if result.startswith('{"error":'):  # the action was refused
         record["error"] = json.loads(result)["error"]
+    if scores and (found := SCORE.findall(result)):
+        record["scores"] = [float(score) for score in found]
     if "defect" in step.info:  # of a reader: no fault of the action
         record["defect"] = step.info["defect"]
     return record

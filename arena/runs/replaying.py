@@ -3,27 +3,24 @@
 from __future__ import annotations
 
 import json
-import tempfile
-from collections.abc import Collection, Iterator, Mapping, Sequence
+import math
+import time
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import closing
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import gymnasium
+import orjson
 
 from arena.corpus import Corpus
-from arena.errors import CorpusError, DataError, UnknownNameError, clip, did_you_mean
-from arena.kit.files import read_sealed, sha256_file, sha256_json
-from arena.kit.terminal import progress
-from arena.mindmap import identity
-from arena.plugins import load
-from arena.runs import environment
+from arena.errors import CorpusError, UnknownNameError, clip, did_you_mean
+from arena.kit.files import sha256_json
+from arena.runs.checking import EQUAL, alike
 from arena.runs.directory import OpenedRun
-from arena.runs.episodes import PlayedStep, play, record_end, record_step, seed_of
-from arena.runs.runner import write_results
+from arena.runs.episodes import PlayedStep, play, record_end, record_step
 from arena.runs.trajectories import TRAJECTORIES, plain
-from arena.tasks import TaskSet
-from arena.version import __version__
+from arena.tools import SCORE
 
 _SHOWN = 300
 _OBSERVATION = "the observation"
@@ -52,97 +49,6 @@ class ReplayDifference(NamedTuple):
         )
 
 
-class Replay(NamedTuple):
-    """Report of a replay.
-
-    Attributes:
-        episodes: Episodes that were played again.
-        steps: Their steps.
-        difference: The first difference, after which nothing is played.
-        changed: Files of the finished run that are not what its episodes give, or a judge wrote.
-        remarks: What has changed and is no difference.
-    """
-
-    episodes: int
-    steps: int
-    difference: ReplayDifference | None
-    changed: list[str]
-    remarks: list[str]
-
-    @property
-    def equal(self) -> bool:
-        """Whether the run was reproduced."""
-        return self.difference is None and not self.changed
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the report as JSON values."""
-        difference = self.difference
-        return {
-            "equal": self.equal,
-            "episodes": self.episodes,
-            "steps": self.steps,
-            "difference": None if difference is None else difference._asdict(),
-            "changed": self.changed,
-            "remarks": self.remarks,
-        }
-
-
-def replay(
-    run: str | Path,
-    corpus: Corpus | str | Path,
-    tasks: str | Path | None = None,
-    *,
-    plugins: Sequence[str | Path] = (),
-) -> Replay:
-    """Play the actions of a run again in a fresh environment, and compare everything.
-
-    Compares the seed and the observation after the reset; for every step the observation, its
-    error, the reward, its terms, and whether and how the episode ended; and at the end what was
-    spent, the metrics and the answers. Stops at the first difference. Then writes the results of a
-    finished run again, elsewhere, and compares the files: rankings, other answers and metrics.
-    Different code or another release is a remark, not a difference.
-
-    Args:
-        run: Directory of a run, finished or not; an incomplete last line is skipped.
-        corpus: The corpus of the run, or its directory.
-        tasks: Directory of the task set that the run played, if any.
-        plugins: Files of plug-ins to load first, see `arena.plugins`.
-    """
-    load(plugins)
-    recorded = OpenedRun(run)
-    corpus, task_set = recorded.open_corpus(corpus, tasks)
-    topics, encoder = recorded.manifest["topics"], recorded.manifest["environment"].get("encoder")
-    env = recorded.environment(corpus, topics)
-    with closing(env):
-        hashes = environment.hashes(env, corpus, task_set, encoder)
-        code = hashes.pop("environment")
-        recorded.refuse_other(hashes)
-        episodes = steps = 0
-        difference = None
-        repeats = recorded.repeats
-        total = len(topics) * repeats
-        records = recorded.episodes(every=True)
-        bar = progress(
-            records, total=total, desc="replay", unit="topic" if repeats == 1 else "episode"
-        )
-        for record in bar:
-            place = topics.index(record["topic_id"]) * repeats + record.get("repeat", 0)
-            seed = seed_of(recorded.manifest["seed"], topics, repeats, place)
-            difference, played = _replay_episode(env, record, seed)
-            episodes, steps = episodes + 1, steps + max(len(played) - 1, 0)
-            if difference is not None:
-                break
-    changed = []
-    if difference is None and recorded.files is not None and episodes == total:
-        changed = _changed_files(recorded, task_set) + _changed_verdicts(recorded.directory)
-    remarks = [] if difference else recorded.remarks(episodes)
-    remarks += _code_remarks(recorded.manifest, code)
-    remarks += recorded.changed_plugins()
-    if recorded.manifest.get("encoder") != (encoder and plain(identity(encoder))):
-        remarks.append("The encoder of headings, or a library that it uses, has changed.")
-    return Replay(episodes, steps, difference, changed, remarks)
-
-
 def replay_steps(
     run: str | Path,
     topic_id: str,
@@ -153,7 +59,8 @@ def replay_steps(
     """Play the recorded actions of one episode again; yield its reset, then every step.
 
     `instead` maps numbers of steps, from 1, to actions that are played in their place; an episode
-    that does not end with its last action is then finished. For the other arguments see `replay`.
+    that does not end with its last action is then finished. For the other
+    arguments see `arena.verify`.
     """
     recorded = OpenedRun(run)
     records = {record["topic_id"]: record for record in recorded.episodes()}
@@ -178,7 +85,7 @@ def replay_steps(
         raise CorpusError(
             f"the episode of topic {clip(topic_id)} does not end with its last action: "
             f"{str(run)!r} "
-            "or the code was changed. `arena replay` finds where."
+            "or the code was changed. `arena verify` finds where."
         )
 
 
@@ -198,16 +105,24 @@ def replay_episodes(
         for record in recorded.episodes(every):
             if topics is not None and record["topic_id"] not in topics:
                 continue
-            difference, steps = _replay_episode(env, record, record["seed"])
+            difference, steps = replay_episode(env, record, record["seed"])
             if difference is not None:
                 raise CorpusError(f"{str(recorded.directory)!r} does not replay: {difference}.")
             yield record, steps
 
 
-def _replay_episode(
-    env: gymnasium.Env[Any, Any], record: dict[str, Any], own_seed: int
+def replay_episode(
+    env: gymnasium.Env[Any, Any],
+    record: dict[str, Any],
+    own_seed: int,
+    deadline: float = math.inf,
+    tolerance: float = 0.0,
 ) -> tuple[ReplayDifference | None, list[PlayedStep]]:
-    """Return the first difference in an episode, if any, and the reset and steps played."""
+    """Return the first difference in an episode, if any, and the reset and steps played.
+
+    Numbers that an encoder gives may differ by `tolerance`. Raise TimeoutError once
+    `time.monotonic` is past the `deadline`.
+    """
     topic_id, steps = record["topic_id"], record["steps"]
     if record["seed"] != own_seed:
         return ReplayDifference(topic_id, 0, None, "the seed", record["seed"], own_seed), []
@@ -217,10 +132,12 @@ def _replay_episode(
     # The records come first: when they end, no further action is asked for.
     for number, (before, now) in enumerate(zip([record, *steps], episode, strict=False)):
         played.append(now)
+        if time.monotonic() > deadline:
+            raise TimeoutError
         if number == 0:
             budget = dict(now.observation["budget"])
         for what, expected, found in _compared(before, now, record, number, budget):
-            if expected != found:
+            if not alike(expected, found, tolerance):
                 return ReplayDifference(topic_id, number, now.action, what, expected, found), played
     return None, played
 
@@ -234,64 +151,35 @@ def _compared(
 ) -> Iterator[tuple[str, Any, Any]]:
     """Yield (what is compared, recorded value, value now) for a step; number 0 is the reset."""
     expected = before["observation_sha256"]
-    if sha256_json(now.observation) != expected:
+    if expected not in (sha256_json(now.observation), _rounded(now.observation, before)):
         error = {"error": before["error"]} if "error" in before else expected
         yield _OBSERVATION, error, now.observation
     if number == 0:
         return
     step = plain(record_step(now))
-    for name in ("error", "reward", "reward_terms"):
+    for name in ("error", "reward", "reward_terms", "gain", "defect"):
         yield f"the {name.replace('_', ' ')}", before.get(name), step.get(name)
     last = number == len(record["steps"])
     yield "terminated", last and not record["truncated"], now.terminated
     yield "truncated", last and record["truncated"], now.truncated
     if last:
         end = plain(record_end(budget, now))
-        for what, name in (("what was spent", "spent"), ("metrics",) * 2, ("answers",) * 2):
-            yield what, record[name], end[name]
+        yield "whether its scoring failed", "failed" in record, "failed" in end
+        for name in ("spent", "metrics", "answers", "unseen", "digests", "seen"):
+            what = {"spent": "what was spent", "unseen": "the share of unseen ids"}.get(name, name)
+            yield what, record.get(name), end.get(name)
 
 
-def _changed_files(recorded: OpenedRun, tasks: TaskSet) -> list[str]:
-    """Return the files that are not what the episodes give.
+def _rounded(observation: Mapping[str, Any], before: Mapping[str, Any]) -> str | None:
+    """Return the hash of an observation with the recorded scores of its hits in place of its own.
 
-    How a picture is drawn may change with the code, so its hash in the manifest counts.
+    None where none are recorded, or some differ by more than `EQUAL`.
     """
-    assert recorded.files is not None
-    with tempfile.TemporaryDirectory() as directory:
-        again = Path(directory)
-        (again / TRAJECTORIES).symlink_to(recorded.path.resolve())
-        task = recorded.task.on(tasks)
-        _, names = write_results(again, recorded.manifest, task, recorded.besides, tasks)
-        expected = {
-            name: recorded.files[name] if name.endswith(".svg") else sha256_file(again / name)
-            for name in names
-            if name != TRAJECTORIES
-        }
-    files = {name: recorded.directory / name for name in expected}
-    return [
-        name
-        for name, path in files.items()
-        if not path.is_file() or sha256_file(path) != expected[name]
-    ]
-
-
-def _changed_verdicts(directory: Path) -> list[str]:
-    changed = []
-    for path in sorted(directory.glob("judgements/*.json")):
-        try:
-            read_sealed(path)
-        except DataError:
-            changed.append(f"judgements/{path.name}")
-    return changed
-
-
-def _code_remarks(manifest: dict[str, Any], code: str) -> list[str]:
-    remarks = []
-    if manifest["arena"] != __version__:
-        remarks.append(f"The run was made by release {manifest['arena']}, this is {__version__}.")
-    if manifest["sha256"].get("environment") != code:
-        remarks.append("The code of the environment has changed since the run.")
-    return remarks
+    then, result = before.get("scores"), observation["result"]
+    if not then or not alike(then, [*map(float, SCORE.findall(result))], EQUAL):
+        return None
+    texts = map(bytes.decode, map(orjson.dumps, then))
+    return sha256_json(dict(observation) | {"result": SCORE.sub(lambda _: next(texts), result)})
 
 
 def _text(value: Any) -> str:

@@ -23,12 +23,13 @@ from arena.tools.base import (
     tool_schemas,
 )
 from arena.tools.episode import Episode
-from arena.tools.search import encode, make_searches, queries_of
+from arena.tools.search import SCORE, encode, make_searches, queries_of
 
 __all__ = [
     "MAX_QUERIES",
     "MAX_QUERY",
     "MAX_SUBMITTED",
+    "SCORE",
     "TOOLS",
     "BudgetError",
     "Call",

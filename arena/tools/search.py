@@ -8,6 +8,7 @@ per paper.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from operator import add
 from typing import Annotated, Any
@@ -26,6 +27,9 @@ MAX_OFFSET = 1_000
 
 encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 """Return a result as JSON text without spaces, with letters of every script as they are."""
+
+SCORE = re.compile(r'(?<=","score":)-?\d[-+.0-9e]*(?=\})')
+"""Finds the scores of hits in the JSON text of a result; in a text their quotes are escaped."""
 
 
 @tool("search", either=["query", "queries"])

@@ -135,12 +135,12 @@ def test_a_run_records_and_replays_them(synthetic, synthetic_tasks, tmp_path):
     manifest = json.loads((synthetic_tasks / "manifest.json").read_bytes())
     assert recorded["sha256"]["tasks"] == manifest["tasks_sha256"]
     assert recorded["tasks"] == manifest["options"]
-    assert arena.runs.replay(played, synthetic, tasks=synthetic_tasks).difference is None
+    assert arena.runs.verify(played, synthetic, tasks=synthetic_tasks).difference is None
     scored = arena.runs.rescore(played, synthetic, ["recall@100"], tasks=synthetic_tasks)
     summary = json.loads((played / "metrics.json").read_bytes())
     assert scored["mean"]["recall@100"] == summary["mean"]["recall@100"]
     with pytest.raises(CorpusError, match="another task set"):
-        arena.runs.replay(played, synthetic)
+        arena.runs.verify(played, synthetic)
     rest = ["--corpus", str(synthetic), "--tasks", str(synthetic_tasks)]
     run, made = str(played), tmp_path / "made"
     made.mkdir()

@@ -203,7 +203,7 @@ def test_agents_play_them_and_the_audit_is_clean(corpus, asked, tmp_path):
     assert (run["mean"]["precision"], run["mean"]["recall"]) == (1, 1 / 2)
     assert run["mean"]["f1"] == pytest.approx(2 / 3)
     assert run["counts"]["gold"] == 4 and run["counts"]["references"] == 8
-    assert arena.runs.replay(tmp_path / "run", corpus, tasks=tmp_path / "t").difference is None
+    assert arena.runs.verify(tmp_path / "run", corpus, tasks=tmp_path / "t").difference is None
     report = audit_leaks(
         corpus, actions=200, tasks=tmp_path / "t", environments=["arena/Question-v0"]
     )

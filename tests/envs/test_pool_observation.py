@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import arena
 from arena.envs._results import PaperPool
 from arena.errors import DataError
-from arena.runs import replay
+from arena.runs import verify
 from arena.session import Sessions
 from arena.testing import AuditReport
 from arena.testing.checked import CheckedEnv, random_play
@@ -123,7 +123,7 @@ def test_a_run_is_replayed(synthetic, tmp_path):
     )  # fmt: skip
     as_usual = arena.run(synthetic, "discovery", "title", tmp_path / "usual")
     assert played["mean"]["recall@100"] == as_usual["mean"]["recall@100"] > 0
-    assert replay(tmp_path / "run", synthetic).difference is None
+    assert verify(tmp_path / "run", synthetic).difference is None
 
 
 def test_a_session_reads_the_pool_and_continues_from_a_state(synthetic):

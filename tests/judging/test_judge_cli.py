@@ -63,15 +63,15 @@ def test_a_run_is_judged_and_compared_with_people(clustering_run, synthetic, cap
     assert found == json.loads(first)
     assert found["sha256"].keys() == {"corpus", "tasks", "trajectories.jsonl", "code", "content"}
     # The run is still the run: it replays, and its command finds it finished.
-    assert main(["replay", str(clustering_run), "--corpus", str(synthetic)]) == 0
+    assert main(["verify", str(clustering_run), "--corpus", str(synthetic)]) == 0
     before = {p.name: p.read_bytes() for p in clustering_run.iterdir() if p.is_file()}
     arena.run(synthetic, "organization", "clustering", clustering_run)
     assert {p.name: p.read_bytes() for p in clustering_run.iterdir() if p.is_file()} == before
     # A verdict that was edited: neither the run nor the verdicts count as what was written.
     path.write_bytes(first.replace(b'"judged": 8', b'"judged": 9', 1))
     with pytest.raises(SystemExit, match="1"):
-        main(["replay", str(clustering_run), "--corpus", str(synthetic)])
-    assert "edited since the run: judgements/taxobench.json" in capsys.readouterr().err
+        main(["verify", str(clustering_run), "--corpus", str(synthetic)])
+    assert "Edited since the run: judgements/taxobench.json" in capsys.readouterr().err
 
 
 def test_two_judges_do_not_write_one_file(clustering_run, synthetic, capsys):

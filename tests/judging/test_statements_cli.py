@@ -67,7 +67,7 @@ def test_a_run_is_judged_and_compared_with_people(run, synthetic, capsys):
     assert counts["pairs"] == counts["match"] + counts["mismatch"] + counts["unreachable"] > 20
     assert counts["match"] > 0
     # The run is still the run.
-    assert main(["replay", str(run), "--corpus", str(synthetic)]) == 0
+    assert main(["verify", str(run), "--corpus", str(synthetic)]) == 0
     capsys.readouterr()
     rows = [row for report in found["reports"].values() for row in report["cited"]]
     # Each unreachable paper has a reason.

@@ -96,4 +96,4 @@ def test_a_model_that_never_answers_readably_marks_its_run(synthetic, tmp_path, 
         assert "silent ‡" in text and "fine ‡" not in text
         assert "silent: 6 of 6 answers of the model could not be used: 6 cut." in text
     assert comparison.as_json(both)["runs"]["silent"]["model"] == counts
-    assert arena.replay(silent, synthetic).equal
+    assert arena.verify(silent, synthetic).verified

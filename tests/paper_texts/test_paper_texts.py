@@ -275,7 +275,7 @@ def test_a_run_names_its_input(corpus, tmp_path, capsys):
     )
     entry = json.loads((runs["summary"] / "metrics.json").read_bytes())["per_topic"]["sv:1"]
     assert entry["digests"] == {"shown": 3, "missing": 1}
-    assert arena.replay(runs["summary"], corpus).difference is None
+    assert arena.verify(runs["summary"], corpus).difference is None
     comparison = arena.compare(list(runs.values()))
     notes = [note for note in comparison.notes if "what an episode shows" in note]
     assert "title_abstract (title_abstract)" in notes[0]
@@ -287,7 +287,7 @@ def test_a_run_names_its_input(corpus, tmp_path, capsys):
     with LLMServer(other) as server:
         make_digests(corpus, "summary", options(server, store="other.db"), overwrite=True)
     with pytest.raises(CorpusError, match="another input"):
-        arena.replay(runs["summary"], corpus)
+        arena.verify(runs["summary"], corpus)
     with pytest.raises(CorpusError, match="sha256 of input"):
         arena.run(
             corpus, "organization", "clustering", runs["summary"], topics=["sv:1"],

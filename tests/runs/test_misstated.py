@@ -87,9 +87,9 @@ def test_an_edited_score_is_refused_with_both_values(forged, runs, synthetic, ta
     alone = main(command[:-2])
     assert alone == (2 if task in ("discovery", "question") else 0)
     with pytest.raises(SystemExit, match="1"):
-        main(["replay", str(run), "--corpus", str(synthetic)])
+        main(["verify", str(run), "--corpus", str(synthetic)])
     error = capsys.readouterr().err
-    assert "edited since the run: metrics.json" in error and "wrote other" not in error
+    assert f"topic {topic!r} it states {HEADLINES[task]} 0.9271" in error
 
 
 def test_means_and_texts_in_the_place_of_scores(runs, synthetic, tmp_path):

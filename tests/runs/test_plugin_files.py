@@ -108,13 +108,13 @@ def test_everything_of_a_file(synthetic, tmp_path, file, capsys, monkeypatch):
     first = json.loads((output / "trajectories.jsonl").read_text().splitlines()[0])
     assert [step["reward"] for step in first["steps"]] == [1.0, 1.0]
     # Another process has to be given the file, and says so; opened runs execute nothing.
-    replay = ["replay", output, "--corpus", synthetic]
+    verify = ["verify", output, "--corpus", synthetic]
     for done in (
-        arena_command(*replay, ARENA_PLUGINS=str(file)), arena_command("--plugin", file, *replay),
+        arena_command(*verify, ARENA_PLUGINS=str(file)), arena_command("--plugin", file, *verify),
     ):  # fmt: skip
         assert done.returncode == 0, done.stderr
-        assert done.stdout == "All equal: 2 episodes, 4 steps.\n"
-    for done in (arena_command(*replay), arena_command("compare", output)):
+        assert done.stdout.startswith("Verified: 2 episodes, 4 steps.\n")
+    for done in (arena_command(*verify), arena_command("compare", output)):
         assert done.returncode == 2
         assert done.stderr == (
             f"arena: error: {str(output)!r} was run with the task 'quick' of {file.name}, which is "
@@ -128,16 +128,16 @@ def test_everything_of_a_file(synthetic, tmp_path, file, capsys, monkeypatch):
 
 
 def test_a_changed_plug_in(synthetic, tmp_path, file):
-    """A replay says so and goes on; a run that was begun is another run."""
+    """The run is not verified; one that was begun is another run."""
     mine, output = tmp_path / file.name, tmp_path / "run"
     mine.write_text(PLUGINS)
     run = ["run", "--corpus", synthetic, "--task", f"{mine}:quick", "--agent", "title", "--topics",
            "2", "--output", output]  # fmt: skip
     assert arena_command(*run).returncode == 0
     mine.write_text(PLUGINS.replace("A quick one", "Another text"))
-    replayed = arena_command("replay", output, "--corpus", synthetic, "--plugin", mine)
-    assert replayed.returncode == 0, replayed.stderr
-    assert f"The plug-in {mine.name} has changed since the run (task quick)." in replayed.stdout
+    verified = arena_command("verify", output, "--corpus", synthetic, "--plugin", mine)
+    assert verified.returncode == 1, verified.stderr
+    assert f"The plug-in {mine.name} has changed since the run (task quick)." in verified.stderr
     resumed = arena_command(*run)
     assert resumed.returncode == 2
     assert "contains another run (it differs in sha256 of code" in resumed.stderr
@@ -195,11 +195,13 @@ def test_what_is_opened_loads_no_file(synthetic, tmp_path):
         arena.Corpus.open(corpus, check=False).at("2020-01-01").search("graphs")
     recorded = json.loads((run / "manifest.json").read_text())
     name = f"{evil}:Evil"
-    for part in ({"retriever": name}, {"reward": f"gain+{name}"}, {"retrievers": [name]}):
-        changed = recorded | {"environment": recorded["environment"] | part}
+    for part in ({"retriever": name}, {"reward": f"gain+{name}"}, {"retrievers": [name]},
+                 {"sampler": name}):  # fmt: skip
+        place = "budget" if "sampler" in part else "environment"  # both are settings
+        changed = recorded | {place: recorded[place] | part}
         (run / "manifest.json").write_text(json.dumps(changed))
         with pytest.raises(CorpusError, match="names the plug-in"):
-            arena.replay(run, synthetic)
+            arena.verify(run, synthetic)
     assert not (tmp_path / "executed").exists()
 
 

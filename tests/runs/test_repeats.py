@@ -99,8 +99,8 @@ def test_a_run_resumes_within_a_topic(run, synthetic, tmp_path):
 
 def test_it_is_replayed_rescored_and_compared(run, synthetic, title_run, tmp_path):
     output, summary = run
-    report = arena.replay(output, synthetic)
-    assert (report.equal, report.episodes) == (True, 12)
+    report = arena.verify(output, synthetic)
+    assert (report.verified, report.episodes) == (True, 12)
     assert arena.rescore(output, synthetic)["mean"] == summary["mean"]
     title = tmp_path / "title"
     arena.run(synthetic, "discovery", "title", title, topics=3)

@@ -14,7 +14,6 @@ from helpers import RUN_FILES, run_contents
 
 import arena
 from arena.errors import ArenaError, CorpusError
-from arena.runs import replay
 from corpus_builder.manifest import verify
 
 
@@ -77,10 +76,10 @@ def test_a_killed_process(synthetic, title_run, tmp_path):
             process.send_signal(kind)
     assert 1 <= len(path.read_bytes().splitlines()) < 8
     assert not (output / "metrics.json").exists()
-    report = replay(output, synthetic)
+    report = arena.verify(output, synthetic)
     assert report.difference is None
     assert report.episodes == path.read_bytes().count(b"\n")
-    assert f"The run has {report.episodes} of its 8 episodes." in report.remarks
+    assert f"The run has {report.episodes} of its 8 episodes." in report.reasons
     arena.run(synthetic, "discovery", "title", output)
     assert run_contents(output) == run_contents(title_run)
 

@@ -271,7 +271,7 @@ def test_a_run_of_reports(synthetic, tmp_path):
         assert of_topic["recall@100"] == len(gold & set(cited)) / len(gold)
         assert of_topic["written"] == len(report)
     assert "max_written" in json.loads((first / "manifest.json").read_text())["budget"]
-    assert arena.replay(first, synthetic).difference is None
+    assert arena.verify(first, synthetic).difference is None
     assert arena.rescore(first, synthetic)["mean"]["unseen_rate"] == 0
     scored = arena.score(synthetic, "discovery", first / "run.trec", metrics=["recall@100"])
     assert scored["mean"]["recall@100"] == summary["mean"]["recall@100"]

@@ -68,7 +68,7 @@ def test_a_topic_whose_map_files_nothing_is_counted(mixed, tmp_path, capsys):
     assert (found["left_out"], found["counts"]["topics"], found["counts"]["scored"]) == (1, 5, 5)
     assert found["mean"]["paper_filing_agreement"] == pytest.approx(1.0)
     assert "verbs" not in found["per_topic"]
-    assert arena.replay(tmp_path / "run", mixed).difference is None  # metrics.json, too
+    assert arena.verify(tmp_path / "run", mixed).difference is None  # metrics.json, too
 
 
 def test_a_topic_that_is_named_is_played_without_a_score(mixed, tmp_path, capsys):

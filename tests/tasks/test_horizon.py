@@ -161,7 +161,7 @@ def test_runs_count_topics_without_gold_and_leave_them_out(
     for command in (
         ["compare", "title", "oracle", *given],
         ["view", "title", "oracle", *given, "--output", "page.html"],
-        ["replay", "title", *given],
+        ["verify", "title", *given],
         ["show", "title", *given],
     ):
         assert arena.cli.main(command) == 0

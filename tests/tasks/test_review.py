@@ -89,7 +89,7 @@ def test_an_update_wants_what_is_new(corpus, tmp_path):
     assert TaskSet(opened, since="2017-01-01").sha256 != TaskSet(opened).sha256
     arena.run(corpus, "review", "oracle", tmp_path / "new", since=2017)
     arena.run(corpus, "review", "oracle", tmp_path / "all")
-    assert arena.runs.replay(tmp_path / "new", corpus).equal
+    assert arena.runs.verify(tmp_path / "new", corpus).verified
     assert (tmp_path / "new" / "qrels.trec").read_text().split() == ["s", "0", "g4", "1"]
     assert arena.compare([tmp_path / "new"], corpus=corpus).topics == ("s",)
     assert arena.cli.main(["view", str(tmp_path / "new"), "--corpus", str(corpus), "--output",
@@ -112,7 +112,7 @@ def test_agents_play_it_and_their_runs_are_read(corpus, tmp_path, monkeypatch, c
         found = arena.run(corpus, "review", agent, agent)
         assert found["mean"]["recall"] == recall
         assert found["ceiling"] == {"recall": 1, "precision": 1, "calibration": 0, "calls": 0}
-        assert arena.runs.replay(agent, corpus).equal
+        assert arena.runs.verify(agent, corpus).verified
     assert found["mean"]["calibration"] is None  # scout says no belief
     again = arena.rescore("oracle", corpus)
     assert again["mean"] == {"recall": 1, "precision": 1, "calibration": 0, "calls": 0}

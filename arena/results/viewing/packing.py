@@ -15,14 +15,13 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from arena.papers import MAX_TITLE
-from arena.tools import encode
+from arena.tools import SCORE, encode
 
 DIGITS = 4
 """Digits of a score that the page keeps: all would be most of its size."""
 _STRING = r'"(?:[^"\\]|\\.)*"'
 _PAPER = rf'"id":({_STRING}),"title":{_STRING},"date":"[^"]*"'
 _LISTED = re.compile(_PAPER)
-_SCORE = re.compile(r'(?<=","score":)-?\d[-+.0-9e]*(?=\})')
 _PIECE = re.compile(rf"({_PAPER})|{_STRING}")
 _TEXT = re.compile(_STRING)
 _LONG = 200  # characters of a string that is kept apart
@@ -60,7 +59,7 @@ class Texts:
         """
         parts: list[str | int] = []
         if not of_agent:
-            text = _SCORE.sub(lambda found: f"{float(found[0]):.{DIGITS}g}", text)
+            text = SCORE.sub(lambda found: f"{float(found[0]):.{DIGITS}g}", text)
         kept = 0
         for match in (_TEXT if of_agent else _PIECE).finditer(text):
             paper, quoted = (None, "") if of_agent else match.groups()

@@ -20,7 +20,7 @@ import arena
 import arena.cli
 from arena.agents import Agent
 from arena.errors import CorpusError, DataError
-from arena.runs import replay
+from arena.runs import verify
 from arena.tools import json_action
 
 
@@ -149,11 +149,11 @@ class Junk(Agent):
 @pytest.mark.parametrize("agent", ["title", "random", "clustering", "oracle"])
 def test_every_baseline_replays(synthetic, tmp_path, task, agent):
     summary = arena.run(synthetic, task, agent, tmp_path / "run", topics=3)
-    report = replay(tmp_path / "run", synthetic)
+    report = verify(tmp_path / "run", synthetic)
     steps = sum(entry["steps"] for entry in summary["per_topic"].values())
-    assert report == (3, steps, None, [], [])
+    assert report[:5] == (3, steps, None, [], [])
     before = run_contents(tmp_path / "run")
-    assert replay(tmp_path / "run", synthetic) == report  # twice in a row
+    assert verify(tmp_path / "run", synthetic) == report  # twice in a row
     assert run_contents(tmp_path / "run") == before
 
 
@@ -162,7 +162,7 @@ def test_junk_replays(synthetic, tmp_path):
     for name in "ab":
         arena.run(synthetic, "pipeline", Junk, tmp_path / name, **options)
     assert run_contents(tmp_path / "a") == run_contents(tmp_path / "b")
-    report = replay(tmp_path / "a", synthetic)
+    report = verify(tmp_path / "a", synthetic)
     assert report.difference is None
     assert report.steps >= 100
     [line] = (tmp_path / "a/trajectories.jsonl").read_bytes().splitlines()
@@ -225,7 +225,7 @@ CHANGES: dict[str, tuple[Any, int, str]] = {
 def test_a_changed_line_is_reported_with_its_step(synthetic, finished, tmp_path, name):
     change, step, what = CHANGES[name]
     run, topic = changed(finished, tmp_path, change)
-    report = replay(run, synthetic)
+    report = verify(run, synthetic)
     assert report.difference is not None
     assert (report.difference.topic_id, report.difference.step) == (topic, step)
     assert report.difference.what == what
@@ -234,27 +234,32 @@ def test_a_changed_line_is_reported_with_its_step(synthetic, finished, tmp_path,
 
 def test_the_command(synthetic, finished, tmp_path, capsys):
     options = ["--corpus", str(synthetic)]
-    assert arena.cli.main(["replay", str(finished), *options]) == 0
-    assert capsys.readouterr() == ("All equal: 2 episodes, 22 steps.\n", "")
-    assert arena.cli.main(["replay", str(finished), *options, "--json"]) == 0
+    assert arena.cli.main(["verify", str(finished), *options]) == 0
+    assert capsys.readouterr() == (
+        "Verified: 2 episodes, 22 steps.\n"
+        "Claims, not checked: agent random, model -, model_cutoff -, openness -.\n",
+        "",
+    )
+    assert arena.cli.main(["verify", str(finished), *options, "--json"]) == 0
     assert json.loads(capsys.readouterr().out) == {
-        "equal": True, "episodes": 2, "steps": 22, "difference": None,
-        "changed": [], "remarks": [],
+        "verified": True, "episodes": 2, "steps": 22, "difference": None, "reasons": [],
+        "remarks": [], "unseen": 0.0,
+        "claims": {"agent": "random", "model": None, "model_cutoff": None, "openness": None},
     }  # fmt: skip
     run, topic = changed(finished, tmp_path, another_query)
     with pytest.raises(SystemExit, match=r"^1$"):
-        arena.cli.main(["replay", str(run), *options])
+        arena.cli.main(["verify", str(run), *options])
     out, error = capsys.readouterr()
     assert (out, error.count("\n")) == ("", 1)
-    assert error.startswith("arena replay: topic")
+    assert error.startswith("arena verify: topic")
     assert f"topic '{topic}', step 3" in error
     assert '"query": "zirconium"' in error
     assert "the observation differs" in error
     with pytest.raises(SystemExit, match=r"^1$"):
-        arena.cli.main(["replay", str(run), *options, "--json"])
+        arena.cli.main(["verify", str(run), *options, "--json"])
     printed = capsys.readouterr()
     report = json.loads(printed.out)
-    assert (report["equal"], report["difference"]["step"]) == (False, 3)
+    assert (report["verified"], report["difference"]["step"]) == (False, 3)
     assert printed.err == error
 
 
@@ -279,12 +284,12 @@ def test_another_corpus_index_or_task_set_is_refused(synthetic, finished, tmp_pa
     run = edited(finished, tmp_path, sha256={name: "0" * 64})
     what = {"tasks": "task set"}.get(name, name)
     with pytest.raises(CorpusError, match=f"was run with another {what}"):
-        replay(run, synthetic)
+        verify(run, synthetic)
 
 
 def test_changed_code_is_a_remark_and_not_a_difference(synthetic, finished, tmp_path):
     run = edited(finished, tmp_path, sha256={"environment": "0" * 64}, arena="0.0.1")
-    report = replay(run, synthetic)
+    report = verify(run, synthetic)
     assert report.difference is None
     told = " ".join(report.remarks)
     assert "by release 0.0.1" in told
@@ -297,9 +302,9 @@ def test_a_last_line_that_was_cut_off(synthetic, finished, tmp_path, cut):
     path = tmp_path / "run" / "trajectories.jsonl"
     first, second = path.read_bytes().splitlines(keepends=True)
     path.write_bytes(first + second[: cut or 30])
-    report = replay(tmp_path / "run", synthetic)
-    assert (report.episodes, report.difference) == (1, None)
-    assert report.remarks == [
+    report = verify(tmp_path / "run", synthetic)
+    assert (report.episodes, report.difference, report.verified) == (1, None, False)
+    assert report.reasons == [
         "The last line is incomplete and was skipped.",
         "The run has 1 of its 2 episodes.",
     ]
@@ -309,10 +314,12 @@ def test_a_last_line_that_was_cut_off(synthetic, finished, tmp_path, cut):
 
 def test_directories_without_a_run_are_refused(synthetic, mini, finished, tmp_path):
     (tmp_path / "file").write_text("x")
+    with pytest.raises(DataError, match=r"file' cannot be unpacked: .* as \.tar\.gz or \.zip"):
+        verify(tmp_path / "file", synthetic)
     (tmp_path / "empty").mkdir()
-    for path in (tmp_path / "file", tmp_path / "empty", tmp_path / "absent", mini):
+    for path in (tmp_path / "empty", tmp_path / "absent", mini):
         with pytest.raises(CorpusError, match="contains no run"):
-            replay(path, synthetic)
+            verify(path, synthetic)
     run = tmp_path / "run"
     shutil.copytree(finished, run)
     path = run / "trajectories.jsonl"
@@ -327,14 +334,14 @@ def test_directories_without_a_run_are_refused(synthetic, mini, finished, tmp_pa
     ):
         path.write_bytes(content)
         with pytest.raises(error, match=message):
-            replay(run, synthetic)
+            verify(run, synthetic)
     path.unlink()
     with pytest.raises(CorpusError, match="contains no episode"):
-        replay(run, synthetic)
+        verify(run, synthetic)
     manifest = json.loads((run / "manifest.json").read_text())
     (run / "manifest.json").write_text(json.dumps(manifest | {"version": 1}))
     with pytest.raises(CorpusError, match="has version 1, this release reads 3"):
-        replay(run, synthetic)
+        verify(run, synthetic)
 
 
 def test_a_run_with_everything_set_replays(synthetic, tmp_path):
@@ -351,7 +358,7 @@ def test_a_run_with_everything_set_replays(synthetic, tmp_path):
         reward_options={"cost": {"per_search": 0.5}, "shaped": {"discount": 0.9}},
         max_searches=3, max_characters=20_000,
     )  # fmt: skip
-    assert replay(output, tmp_path / "corpus").difference is None
+    assert verify(output, tmp_path / "corpus").difference is None
     manifest = json.loads((output / "manifest.json").read_text())
     corpus = arena.Corpus.open(tmp_path / "corpus")
     assert manifest["sha256"]["index"] == corpus.index_sha256("hybrid(bm25,titles)")
@@ -361,7 +368,7 @@ def test_a_run_with_everything_set_replays(synthetic, tmp_path):
     # The same names, another index: found before anything is played.
     build_index(tmp_path / "corpus", "bm25", name="titles", fields=["abstract"], overwrite=True)
     with pytest.raises(CorpusError, match="was run with another index"):
-        replay(output, tmp_path / "corpus")
+        verify(output, tmp_path / "corpus")
 
 
 class Asks(Agent):
@@ -391,8 +398,8 @@ def test_a_run_keeps_its_starting_papers(synthetic, tmp_path):
     assert found == {s: [line[2] for line in lines if line[0] == s] for s in found}
     assert len(found) == 2
     shutil.rmtree(tmp_path / "title")
-    assert replay(output, synthetic).difference is None
+    assert verify(output, synthetic).difference is None
     next(iter(found.values())).pop()
     (output / "start_from.json").write_text(json.dumps(found))
     with pytest.raises(CorpusError, match=r"start_from.json' is not as the run left it"):
-        replay(output, synthetic)
+        verify(output, synthetic)
