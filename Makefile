@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 DEMO := demo
 JOBS ?= 2
 
-.PHONY: help demo test test-slow integrations docs lint bench install clean
+.PHONY: help demo test test-slow conformance integrations docs lint bench install clean
 .DELETE_ON_ERROR:
 
 help:
@@ -14,6 +14,7 @@ help:
 	@echo "make test     install everything, run the tests (JOBS=2 files at once)"
 	@echo "make test-slow  run the slow tests: kills, full disks, Java, Ray, a local model, the demo"
 	@echo "make integrations    test the integrations to frameworks that need an environment of their own"
+	@echo "make conformance  run MCP's conformance suite, which npm installs"
 	@echo "make docs     build the documentation as a site, in site/"
 	@echo "make lint     ruff and mypy"
 	@echo "make bench    time search engines side by side"
@@ -58,6 +59,15 @@ test: $(VENV)/.tests
 
 test-slow: $(VENV)/.tests
 	$(BIN)/python -m pytest -q -m slow -n $(JOBS) --dist loadfile
+
+# MCP's conformance suite, and the Node that it needs, in .conformance.
+conformance: .conformance/.installed $(VENV)/.tests
+	$(BIN)/python -m pytest -q tests/integrations/test_mcp_conformance.py
+
+.conformance/.installed: tests/integrations/conformance/package.json
+	mkdir -p .conformance && cp $< .conformance
+	npm install --prefix .conformance --no-audit --no-fund
+	@touch $@
 
 # Frameworks that exclude the pins of the project get pins and an environment of their own:
 # requirements/NAME.txt and .venv-NAME. Their tests have NAME in the name of their file.
@@ -106,4 +116,4 @@ bench: $(VENV)/.dev
 	$(BIN)/python examples/time_engines.py --corpus $(DEMO)/bench-corpus
 
 clean:
-	rm -rf $(VENV) $(VENV)-* $(DEMO) site .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(VENV)-* .conformance $(DEMO) site .pytest_cache .mypy_cache .ruff_cache .hypothesis

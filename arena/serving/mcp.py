@@ -29,6 +29,7 @@ from arena.version import __version__
 
 if TYPE_CHECKING:
     from mcp.server import Server, ServerRequestContext
+    from mcp.server.caching import CacheHint
     from mcp_types import CallToolRequestParams, CallToolResult, GetPromptResult
     from mcp_types import Tool as McpTool
     from starlette.requests import Request
@@ -38,6 +39,8 @@ STEP = "researcharena/step"
 """Key of ``_meta``; has ``reward``, ``total``, ``terminated``, ``truncated`` and ``info``."""
 HEADER = "x-arena-episode"
 """Header that may name the episode in place of ``?episode=``."""
+FRESH = 300_000
+"""Milliseconds for which clients may keep what a server says of itself (``ttlMs``)."""
 _READING = ("search", "read", "references", "citations")
 _ENDLESS = 10**12  # of a budget
 _NAME = "researcharena"
@@ -108,7 +111,12 @@ def library_server(library: DatedLibrary) -> Server[Any]:
     )
     tools = _listed(schemas_of_tools(library.tools.values()))
     return Server(
-        _NAME, version=__version__, instructions=about, on_list_tools=tools, on_call_tool=call
+        _NAME,
+        version=__version__,
+        instructions=about,
+        on_list_tools=tools,
+        on_call_tool=call,
+        cache_hints=_kept("server/discover", "tools/list"),
     )
 
 
@@ -156,7 +164,16 @@ def episode_server(sessions: Sessions, only: EpisodeSession | None = None) -> Se
         on_call_tool=call,
         on_list_prompts=prompts,
         on_get_prompt=prompt,
+        # The instructions of `only` are its topic; the same command may draw another one next.
+        cache_hints=_kept("tools/list", "prompts/list", *([] if only else ["server/discover"])),
     )
+
+
+def _kept(*methods: Any) -> dict[Any, CacheHint]:
+    """Return the cache fields of methods whose results are the same for all clients."""
+    from mcp.server.caching import CacheHint
+
+    return {method: CacheHint(FRESH, "public") for method in methods}
 
 
 def serve_stdio(server: Server[Any]) -> None:
