@@ -1,9 +1,11 @@
-"""What MCP itself checks: its conformance suite, and the cache fields."""
+"""What MCP itself checks: its conformance suite, cache fields, and the entry of its registry."""
 
 from __future__ import annotations
 
+import json
 import re
 import subprocess
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +14,7 @@ import pytest
 import yaml
 from serving import serving
 
-from arena import Corpus
+from arena import Corpus, __version__
 from arena.serving.mcp import FRESH, DatedLibrary, episode_server, http_app, library_server
 from arena.session import Sessions
 
@@ -83,3 +85,85 @@ def test_what_a_server_says_of_itself_may_be_kept(synthetic: Path) -> None:
     for server, method, expected in servers:
         result = ask(server, method)
         assert (result["ttlMs"], result["cacheScope"]) == expected, method
+
+
+# What the registry's schema of 2025-12-11 says of the fields that server.json has.
+TEXT = {"type": "string"}
+ARGUMENT = {
+    "type": "object",
+    "properties": {
+        "type": {"enum": ["named", "positional"]},
+        "format": {"enum": ["string", "number", "boolean", "filepath"]},
+        "isRequired": {"type": "boolean"},
+        "description": TEXT,
+        "name": TEXT,
+        "value": TEXT,
+    },
+    "required": ["type"],
+    "additionalProperties": False,
+    "if": {"properties": {"type": {"const": "named"}}},
+    "then": {"required": ["name"]},
+    "else": {"required": ["value"]},
+}
+PACKAGE = {
+    "type": "object",
+    "properties": {
+        "registryType": {"enum": ["npm", "pypi", "oci", "nuget", "mcpb"]},
+        "identifier": {"type": "string", "minLength": 1},
+        "version": {"type": "string", "minLength": 1, "not": {"const": "latest"}},
+        "runtimeHint": {"enum": ["npx", "uvx", "docker", "dnx"]},
+        "runtimeArguments": {"type": "array", "items": ARGUMENT},
+        "packageArguments": {"type": "array", "items": ARGUMENT},
+        "transport": {"properties": {"type": {"const": "stdio"}}, "required": ["type"]},
+    },
+    "required": ["registryType", "identifier", "transport"],
+    "additionalProperties": False,
+}
+SCHEMA = {
+    "$schema": "http://json-schema.org/draft-07/schema#",
+    "type": "object",
+    "properties": {
+        "$schema": {"pattern": r"/schemas/2025-12-11/server\.schema\.json$"},
+        "name": {
+            "type": "string",
+            "minLength": 3,
+            "maxLength": 200,
+            "pattern": "^[a-zA-Z0-9.-]+/[a-zA-Z0-9._-]+$",
+        },
+        "title": {"type": "string", "minLength": 1, "maxLength": 100},
+        "description": {"type": "string", "minLength": 1, "maxLength": 100},
+        "version": {"type": "string", "maxLength": 255, "pattern": r"^[^\^~<>=*x ]+$"},
+        "packages": {"type": "array", "items": PACKAGE},
+    },
+    "required": ["name", "description", "version"],
+    "additionalProperties": False,
+}
+
+
+def test_the_registry_can_read_server_json() -> None:
+    validate = pytest.importorskip("jsonschema").validate
+    server = json.loads((ROOT / "server.json").read_text(encoding="utf-8"))
+    validate(server, SCHEMA)
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    (package,) = server["packages"]
+    assert server["version"] == package["version"] == __version__
+    assert package["identifier"] == project["name"]
+    # uvx runs the command that is named like the package; PyPI shows who may use the name.
+    assert project["name"] in project["scripts"]
+    assert f"<!-- mcp-name: {server['name']} -->" in (ROOT / "README.md").read_text(
+        encoding="utf-8"
+    )
+
+
+def test_the_command_of_server_json_is_one(synthetic: Path, capsys: Any) -> None:
+    from arena.cli import main
+
+    (package,) = json.loads((ROOT / "server.json").read_text(encoding="utf-8"))["packages"]
+    named = {"--corpus": str(synthetic), "--before": "the past"}
+    words = [
+        word
+        for each in package["packageArguments"]
+        for word in ((each["name"], named[each["name"]]) if "name" in each else (each["value"],))
+    ]
+    assert main(words) == 2
+    assert "the past" in capsys.readouterr().err
