@@ -4,7 +4,7 @@ A suite may bring metrics of written surveys (``metrics/``, see `arena.metrics`)
 (``rubrics.py``) of its own; nothing outside its package knows it. To add one, add a module or a
 package here, with a function whose signature is its command line:
 
-    @suite("mine")
+    @suite("mine", bibtex="@misc{mine, ...}")
     def score(*, data: str, reports: OutputPath, only: tuple[str, ...] | None = None) -> Evaluation:
     ...
 
@@ -22,11 +22,12 @@ from typing import Annotated, Any, TypeVar
 from arena.errors import DataError, UnknownNameError, clip, did_you_mean
 from arena.kit.files import json_value, sha256_file, sha256_json
 from arena.metrics import mean
-from arena.plugins import Registry
+from arena.plugins import Registry, mirror
 
 OutputPath = Annotated[str, "made"]
 """The path of what the scored system made."""
 T = TypeVar("T")
+F = TypeVar("F", bound=Callable[..., Any])
 
 
 @dataclass(frozen=True)
@@ -104,9 +105,34 @@ class Evaluation:
         return ["topic", *names, ""], rows
 
 
-SUITES: Registry[Callable[..., Evaluation]] = Registry("suite")
-suite = SUITES.register
-"""Decorator: ``@suite("name")``."""
+@dataclass(frozen=True)
+class Suite:
+    """A function that scores, and the BibTeX entry that the authors of the benchmark ask for."""
+
+    evaluate: Callable[..., Evaluation]
+    bibtex: str = ""
+
+    def __post_init__(self) -> None:
+        mirror(self, self.evaluate)
+
+    def __call__(self, *arguments: Any, **options: Any) -> Evaluation:
+        """Score what a system made."""
+        return self.evaluate(*arguments, **options)
+
+
+SUITES: Registry[Suite] = Registry(
+    "suite", base=Suite, make=lambda _, item: item if isinstance(item, Suite) else Suite(item)
+)
+
+
+def suite(name: str, bibtex: str = "") -> Callable[[F], F]:
+    """Return a decorator that registers a function as the suite `name`, see `Suite`."""
+
+    def register(function: F) -> F:
+        SUITES.register(name)(Suite(function, bibtex))
+        return function
+
+    return register
 
 
 def chosen(topics: dict[str, T], only: Iterable[str] | None) -> dict[str, T]:

@@ -49,7 +49,19 @@ _DIRECTIONS |= dict.fromkeys(("claims", "references")) | {"dead_links": True, "n
 _ZERO = dict.fromkeys((*REFERENCES, *COUNTS, "unresolved_count"), 0.0) | dict.fromkeys(RATES)
 
 
-@suite("reportbench")
+BIBTEX = """\
+@misc{li2025reportbench,
+  title = {{ReportBench}: Evaluating Deep Research Agents via Academic Survey Tasks},
+  author = {Li, Minghao and Zeng, Ying and Cheng, Zhihao and Ma, Cong and Jia, Kai},
+  year = {2025},
+  eprint = {2508.15804},
+  archivePrefix = {arXiv},
+  url = {https://arxiv.org/abs/2508.15804}
+}
+"""
+
+
+@suite("reportbench", bibtex=BIBTEX)
 def score_reports(
     *,
     data: str,

@@ -6,10 +6,13 @@ import inspect
 import json
 import re
 
+import bibtexparser
 import pytest
+import yaml
+from conftest import ROOT
 
 from arena import cli
-from arena.suites import SUITES, Evaluation, OutputPath
+from arena.suites import SUITES, Evaluation, OutputPath, Suite
 from arena_suites.experiments import read_experiment
 from corpus_builder.sources import SOURCES
 
@@ -25,6 +28,39 @@ def test_a_suite_scores_one_system_or_compares_several(name):
     options = inspect.signature(SUITES.get(name), eval_str=True).parameters
     assert [each.annotation for each in options.values()].count(OutputPath) == 1
     assert "only" in options
+
+
+@pytest.mark.parametrize("name", [*SUITES.names(), "researcharena"])
+def test_cite_prints_an_entry_of_its_authors(name, capsys):
+    assert cli.main(["cite", name]) == 0
+    library = bibtexparser.parse_string(capsys.readouterr().out)
+    assert not library.failed_blocks and library.entries
+    assert all({"title", "author", "year"} <= entry.fields_dict.keys() for entry in library.entries)
+    assert cli.main(["cite", "--json"]) == 0
+    assert library.entries[-1].key in json.loads(capsys.readouterr().out)[name]
+
+
+def test_the_entries_of_the_gym_are_those_of_its_citation_file(capsys):
+    cited = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+    assert cli.main(["cite", "researcharena"]) == 0
+    printed = bibtexparser.parse_string(capsys.readouterr().out).entries
+    for entry, known in zip(printed, (cited, cited["preferred-citation"]), strict=True):
+        fields = {key: field.value for key, field in entry.fields_dict.items()}
+        title = " ".join(fields["title"].replace("{", "").replace("}", "").split())
+        assert title == known["title"]
+        assert (
+            known["title"]
+            and fields["year"] == str(known.get("date-released", known.get("year")))[:4]
+        )
+        assert fields.get("version") == known.get("version")
+
+
+def test_cite_names_the_nearest_and_what_a_suite_lacks(capsys, monkeypatch):
+    assert cli.main(["cite", "taxobenhc"]) == 2
+    assert "Did you mean 'taxobench'" in capsys.readouterr().err
+    monkeypatch.setitem(SUITES._items, "mine", Suite(lambda: None))
+    assert cli.main(["cite", "mine"]) == 2
+    assert "the suite 'mine' names no entry" in capsys.readouterr().err
 
 
 def test_groups_have_means_of_their_own():

@@ -55,7 +55,19 @@ _OTHERWISE = (
 )
 
 
-@suite("bloom-eval")
+BIBTEX = """\
+@misc{zhang2026bloomeval,
+  title = {{Bloom-Eval}: A Hierarchical Evaluation Benchmark for Automatic Survey Generation
+           Based on {Bloom's} Taxonomy},
+  author = {Zhang, Fei and Zhao, Zhe and Wen, Haibin and Wei, Tianshuo and Zhang, Zaixi and
+            Yang, Chao and Wei, Ye},
+  year = {2026},
+  url = {https://github.com/feizhang18/Bloom-Eval}
+}
+"""
+
+
+@suite("bloom-eval", bibtex=BIBTEX)
 def score_surveys(
     *,
     human: str,

@@ -39,7 +39,23 @@ _ITEM = re.compile(r"^([ \t]*(?:[-*+]|\d+[.)])[ \t]+)(.*\S)", re.M)  # of a list
 _LEAST_WORDS = 5  # of a title that is one paper with a longer title
 
 
-@suite("taxobench")
+BIBTEX = """\
+@misc{zhang2026taxobench,
+  title = {Can Deep Research Agents Find and Organize?
+           Evaluating the Synthesis Gap with Expert Taxonomies},
+  author = {Zhang, Ming and Zhuang, Jiabao and Jing, Wenqing and Kong, Ziyu and Deng, Jingyi and
+            Shen, Yujiong and Tan, Kexin and Zhao, Yuhang and Luo, Ning and Zheng, Renzhe and
+            Lin, Jiahui and Wu, Mingqi and Ma, Long and Zou, Yi and Dou, Shihan and Gui, Tao and
+            Zhang, Qi and Huang, Xuanjing},
+  year = {2026},
+  eprint = {2601.12369},
+  archivePrefix = {arXiv},
+  url = {https://arxiv.org/abs/2601.12369}
+}
+"""
+
+
+@suite("taxobench", bibtex=BIBTEX)
 def score_predictions(
     *,
     data: str,
