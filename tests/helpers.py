@@ -114,12 +114,6 @@ RUN_FILES = {
 }  # fmt: skip
 
 
-def run_contents(directory: Path) -> dict[str, bytes]:
-    """Return path below `directory` -> content, of all files."""
-    files = [path for path in directory.rglob("*") if path.is_file()]
-    return {path.relative_to(directory).as_posix(): path.read_bytes() for path in files}
-
-
 # Building in a process of its own.
 
 MAIN = "import sys; from corpus_builder.cli import main; sys.exit(main())"

@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 
 import pytest
-from helpers import Memory
+from helpers import Memory, contents
 from llm_server import LLMServer, Trouble, last_text
 
 import arena
@@ -61,10 +61,6 @@ def graphs(tmp_path_factory) -> Path:
 def play(corpus, output, server=None, task="organization", how=None, **options):
     given = {"model": "scripted"} | ({"base_url": server.url} if server else {}) | options
     return arena.run(corpus, task, "bottom-up", output, agent_options=given, **(how or {}))
-
-
-def content(run: Path) -> dict[str, bytes]:
-    return {path.name: path.read_bytes() for path in run.iterdir() if path.is_file()}
 
 
 def episodes(run: Path) -> list[dict]:
@@ -206,7 +202,7 @@ def test_without_a_tree_no_map_is_submitted(answer, graphs, tmp_path):
     assert submitted(tmp_path / "run") is None
     assert len(notes(tmp_path / "run")["llm"]["failed"]) == 1
     play(graphs, tmp_path / "replay", mode="replay")
-    assert content(tmp_path / "run") == content(tmp_path / "replay")
+    assert contents(tmp_path / "run") == contents(tmp_path / "replay")
 
 
 @pytest.mark.parametrize(

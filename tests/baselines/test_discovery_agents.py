@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from helpers import run_contents
+from helpers import contents
 from llm_server import LLMServer, Trouble
 from scripted_agents import episodes, helpful, play, queries_of
 
@@ -34,7 +34,7 @@ def test_it_plays_and_its_replay_has_the_same_bytes(task, agent, synthetic, tmp_
         asked = len(server.requests)
     assert mean["ndcg@100" if task == "selection" else "recall@100"] > 0
     scored(play(synthetic, task, agent, "replay", None, topics=SURVEYS))
-    assert run_contents(Path("run")) == run_contents(Path("replay"))
+    assert contents(Path("run")) == contents(Path("replay"))
     for episode in episodes("run"):
         assert len(queries_of(episode)) == searches
         assert not episode["truncated"]
@@ -76,7 +76,7 @@ def test_without_an_answer_it_is_title(answer, agent, synthetic, title_run):
     with LLMServer(lambda body: answer) as server:
         scored(play(synthetic, "discovery", agent, "run", server, topics=1), 1)
         scored(play(synthetic, "discovery", agent, "replay", None, topics=1), 1)
-    assert run_contents(Path("run")) == run_contents(Path("replay"))
+    assert contents(Path("run")) == contents(Path("replay"))
     titles = {episode["topic_id"]: episode["answers"] for episode in episodes(title_run)}
     for episode in episodes("run"):
         assert episode["answers"] == titles[episode["topic_id"]]

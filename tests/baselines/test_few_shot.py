@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from helpers import Memory
+from helpers import Memory, contents
 from llm_server import LLMServer, Trouble, last_text
 
 import arena
@@ -39,10 +39,6 @@ def graphs(tmp_path_factory) -> Path:
 def play(corpus, output, server=None, task="organization", **options):
     given = {"model": "scripted"} | ({"base_url": server.url} if server else {}) | options
     return arena.run(corpus, task, "few-shot", output, agent_options=given)
-
-
-def content(run: Path) -> dict[str, bytes]:
-    return {path.name: path.read_bytes() for path in run.iterdir() if path.is_file()}
 
 
 def episode(run: Path) -> dict:
@@ -120,4 +116,4 @@ def test_without_a_readable_map_none_is_submitted(answer, graphs, tmp_path):
     notes = episode(tmp_path / "run")["notes"]["llm"]
     assert (len(notes["failed"]), notes["stopped"]) == (1, None)
     play(graphs, tmp_path / "replay", mode="replay")
-    assert content(tmp_path / "run") == content(tmp_path / "replay")
+    assert contents(tmp_path / "run") == contents(tmp_path / "replay")

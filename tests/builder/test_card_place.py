@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from helpers import contents
 
 from arena.corpus import Corpus
 from corpus_builder.card import write_card
@@ -25,14 +26,6 @@ INTACT: dict[str, str] = {}
 def copy(mini: Path, tmp_path: Path) -> Path:
     """A copy of `mini` to be written to."""
     return Path(shutil.copytree(mini, tmp_path / "corpus"))
-
-
-def contents(corpus: Path) -> dict[str, bytes]:
-    return {
-        path.relative_to(corpus).as_posix(): path.read_bytes()
-        for path in sorted(corpus.rglob("*"))
-        if path.is_file()
-    }
 
 
 def manifest(corpus: Path) -> dict[str, Any]:

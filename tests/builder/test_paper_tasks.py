@@ -10,7 +10,7 @@ import gymnasium
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from helpers import Memory, contents, run_contents
+from helpers import Memory, contents
 
 import arena
 import arena.cli
@@ -130,7 +130,7 @@ def test_a_run_records_and_replays_them(synthetic, synthetic_tasks, tmp_path):
         arena.run(
             synthetic, "discovery", "title", played, tasks=synthetic_tasks, topics=3, jobs=jobs
         )
-    assert run_contents(tmp_path / "one") == run_contents(played)
+    assert contents(tmp_path / "one") == contents(played)
     recorded = json.loads((played / "manifest.json").read_bytes())
     manifest = json.loads((synthetic_tasks / "manifest.json").read_bytes())
     assert recorded["sha256"]["tasks"] == manifest["tasks_sha256"]

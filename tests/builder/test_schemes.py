@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+from helpers import contents
 
 from arena import Corpus
 from arena.errors import DataError, UnknownNameError
@@ -21,18 +22,10 @@ def cache(monkeypatch, tmp_path):
     monkeypatch.setenv("ARENA_CACHE", str(tmp_path / "cache"))
 
 
-def content(directory):
-    return {
-        path.relative_to(directory).as_posix(): path.read_bytes()
-        for path in sorted(directory.rglob("*"))
-        if path.is_file()
-    }
-
-
 def test_it_has_the_bytes_that_the_command_writes(tmp_path):
     main(["build", "synthetic", "--seed", "5", "--papers", "40", "--output", str(tmp_path / "c")])
     made = Corpus.open(NAME)
-    assert content(made.directory) == content(tmp_path / "c")
+    assert contents(made.directory) == contents(tmp_path / "c")
     before = (made.directory / "manifest.json").stat()
     again = Corpus.open("synthetic: papers=40, seed=5")
     assert again.directory == made.directory
@@ -51,7 +44,7 @@ def test_who_comes_meanwhile_waits_and_it_is_made_once(monkeypatch):
 def test_the_oldest_are_removed(monkeypatch, tmp_path):
     first, second = (Corpus.open(f"synthetic:seed={seed},papers=20").directory for seed in (1, 2))
     os.utime(first, (1, 1))
-    monkeypatch.setattr(schemes, "MOST_BYTES", 2 * sum(map(len, content(second).values())))
+    monkeypatch.setattr(schemes, "MOST_BYTES", 2 * sum(map(len, contents(second).values())))
     third = Corpus.open("synthetic:seed=3,papers=20").directory
     assert (first.exists(), third.exists()) == (False, True)
 

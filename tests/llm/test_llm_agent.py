@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
+from helpers import contents
 from llm_server import LLMServer, Trouble, last_text
 
 import arena
@@ -77,10 +78,6 @@ def play(synthetic, agent, output, server=None, **options):
     return arena.run(synthetic, "discovery", agent, output, **options)
 
 
-def content(run: Path) -> dict[str, bytes]:
-    return {path.name: path.read_bytes() for path in run.iterdir()}
-
-
 def episodes(run: Path) -> list[dict]:
     return [json.loads(line) for line in (run / "trajectories.jsonl").read_text().splitlines()]
 
@@ -95,7 +92,7 @@ def test_a_replay_gives_the_same_bytes_without_the_server(synthetic, asker, tmp_
     monkeypatch.setenv("ARENA_LLM_MODE", "replay")
     (tmp_path / "llm-answers.db").rename(tmp_path / "shipped.db")
     play(synthetic, asker, tmp_path / "d", store="shipped.db", base_url="http://127.0.0.1:9/v1")
-    runs = [content(tmp_path / name) for name in "abcd"]
+    runs = [contents(tmp_path / name) for name in "abcd"]
     assert runs[0] == runs[1] == runs[2] == runs[3]
     manifest = json.loads(runs[0]["manifest.json"])
     assert manifest["agent_options"] == {"model": "scripted"}
@@ -126,7 +123,7 @@ def test_templates_are_part_of_a_run(synthetic, asker, tmp_path):
         with pytest.raises(DataError, match=r"the field \$topic is missing"):
             play(synthetic, asker, tmp_path / "third", server, prompts=str(own))
     hashes = [
-        json.loads(content(tmp_path / name)["manifest.json"])["sha256"]["prompts"]
+        json.loads(contents(tmp_path / name)["manifest.json"])["sha256"]["prompts"]
         for name in ("run", "other")
     ]
     assert None not in hashes
@@ -147,7 +144,7 @@ def test_a_run_whose_server_went_away_continues(synthetic, asker, tmp_path):
         play(synthetic, asker, tmp_path / "run", server)
         assert len(server.requests) == 2  # the others are kept
         play(synthetic, asker, tmp_path / "whole", server)
-    assert content(tmp_path / "run") == content(tmp_path / "whole")
+    assert contents(tmp_path / "run") == contents(tmp_path / "whole")
 
 
 BAD = {
@@ -168,7 +165,7 @@ def test_a_topic_with_a_failed_step_is_still_scored(answer, synthetic, asker, tm
     for episode in episodes(tmp_path / "run"):
         assert len(episode["notes"]["llm"]["failed"]) == 1
         assert episode["notes"]["llm"]["total"]["calls"] == again
-    assert content(tmp_path / "run") == content(tmp_path / "replay")
+    assert contents(tmp_path / "run") == contents(tmp_path / "replay")
 
 
 def test_a_limit_of_the_run_ends_it_and_the_same_command_continues(synthetic, asker, tmp_path):
@@ -195,7 +192,7 @@ def test_the_command_line(synthetic, file, tmp_path, capsys):
         url = ["--agent-option", f"base_url={server.url}"]
         assert main([*command, *url, "--output", "recorded"]) == 0
     assert main([*command, "--agent-option", "mode=replay", "--output", "replayed"]) == 0
-    assert content(tmp_path / "recorded") == content(tmp_path / "replayed")
+    assert contents(tmp_path / "recorded") == contents(tmp_path / "replayed")
     for option, message in (
         ("mode=reply", "Did you mean 'replay'"),
         ("stroe=x", "has no option 'stroe'. Did you mean 'store'"),

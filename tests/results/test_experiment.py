@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from helpers import contents
 from llm_server import LLMServer
 
 from arena.agents import AGENTS, Agent
@@ -66,15 +67,6 @@ CONFIG: dict[str, Any] = {
         },
     },
 }
-
-
-def tree(directory: Path) -> dict[str, bytes]:
-    """Every file below a directory."""
-    return {
-        path.relative_to(directory).as_posix(): path.read_bytes()
-        for path in sorted(directory.rglob("*"))
-        if path.is_file()
-    }
 
 
 def read(directory: Path) -> Any:
@@ -138,10 +130,10 @@ def test_what_is_not_of_the_paper_stands_apart(grid):
 
 def test_the_same_again_plays_nothing_and_writes_the_same(grid, synthetic, tmp_path, monkeypatch):
     output, found = grid
-    before = tree(output)
+    before = contents(output)
     monkeypatch.setattr(AGENTS.get("title"), "act", lambda *_: 1 / 0)
     assert run_experiment(CONFIG, synthetic, output) == found
-    assert tree(output) == before
+    assert contents(output) == before
     told = json.dumps(found) + (output / "experiment.json").read_text()
     assert str(output) not in told
     assert str(synthetic) not in told
@@ -156,29 +148,29 @@ def test_a_part_first_and_the_rest_later(grid, synthetic, tmp_path):
     assert sorted(found["runs"]) == ["runs/organization/found/bm25"]
     assert (output / "runs/discovery/title/bm25/metrics.json").is_file()  # what it begins with
     run_experiment(CONFIG, synthetic, output)
-    assert tree(output) == tree(grid[0])
+    assert contents(output) == contents(grid[0])
 
 
 def test_other_experiments_and_other_files_are_left_alone(grid, synthetic, mini, tmp_path):
     output = tmp_path / "out"
     config = CONFIG | {"tables": {"2": CONFIG["tables"]["2"]}}
     run_experiment(config, synthetic, output)
-    before = tree(output)
+    before = contents(output)
     with pytest.raises(CorpusError, match="contains the experiment 'grid', this is 'other'"):
         run_experiment(config | {"name": "other"}, synthetic, output)
     with pytest.raises(CorpusError, match=r"title/bm25: .* differs in .*sha256 of corpus"):
         run_experiment(config | {"topics": 1}, mini, output)
-    assert tree(output) == before
+    assert contents(output) == before
     with pytest.raises(CorpusError, match=r"title/bm25: .* contains another run"):
         run_experiment(config, synthetic, output, changes={"seed": 5})
-    assert tree(output) == before
+    assert contents(output) == before
     run_experiment(config, synthetic, output, changes={"seed": 5}, overwrite=True)
     assert read(output / "runs/discovery/title/bm25")["seed"] == 5
     (tmp_path / "thesis").mkdir()
     (tmp_path / "thesis" / "thesis.tex").write_text("years of work")
     with pytest.raises(CorpusError, match="contains other files and no experiment"):
         run_experiment(config, synthetic, tmp_path / "thesis")
-    assert set(tree(tmp_path / "thesis")) == {"thesis.tex"}
+    assert set(contents(tmp_path / "thesis")) == {"thesis.tex"}
 
 
 class Failing(Agent):
@@ -243,7 +235,7 @@ def test_a_replay_twice_gives_the_same_files_without_a_server(
     monkeypatch.setenv("ARENA_LLM_MODE", "replay")
     for name in ("a", "b"):
         assert main([*command, "--output", name]) == 0
-    trees = [tree(tmp_path / name) for name in ("live", "a", "b")]
+    trees = [contents(tmp_path / name) for name in ("live", "a", "b")]
     assert trees[0] == trees[1] == trees[2]
     assert len(trees[0]) == 4 + 2 * 6
     for content in trees[0].values():

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from helpers import run_contents
+from helpers import contents
 
 import arena
 import arena.cli
@@ -206,11 +206,11 @@ def records(run: Path) -> list[dict[str, Any]]:
 def test_several_at_once_write_the_same_files(synthetic, tmp_path, task):
     arena.run(synthetic, task, "random", tmp_path / "one")
     arena.run(synthetic, task, "random", tmp_path / "two", jobs=2)
-    assert run_contents(tmp_path / "one") == run_contents(tmp_path / "two")
+    assert contents(tmp_path / "one") == contents(tmp_path / "two")
     # More episodes than processes, each process for one episode.
     arena.run(synthetic, task, "random", tmp_path / "alone", jobs=2, isolate=True, topics=3)
     arena.run(synthetic, task, "random", tmp_path / "three", topics=3)
-    assert run_contents(tmp_path / "three") == run_contents(tmp_path / "alone")
+    assert contents(tmp_path / "three") == contents(tmp_path / "alone")
 
 
 ENDS = """

@@ -6,7 +6,7 @@ import itertools
 import json
 
 import pytest
-from helpers import run_contents
+from helpers import contents
 
 import arena
 from arena.errors import CorpusError, DataError
@@ -90,7 +90,7 @@ def test_a_run_resumes_within_a_topic(run, synthetic, tmp_path):
         synthetic, "discovery", "random", tmp_path, **again, jobs=2, success="recall@100>=.2"
     )
     assert resumed == summary
-    both = [run_contents(each) for each in (output, tmp_path)]
+    both = [contents(each) for each in (output, tmp_path)]
     assert both[0].pop("machine.json") and both[1].pop("machine.json")
     assert both[0] == both[1]
     with pytest.raises(CorpusError, match="it differs in repeats"):

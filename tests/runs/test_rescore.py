@@ -7,7 +7,7 @@ import math
 import shutil
 
 import pytest
-from helpers import call, gold_of, run_contents
+from helpers import call, contents, gold_of
 
 import arena
 import arena.cli
@@ -43,13 +43,13 @@ def three(synthetic, tmp_path_factory):
 def test_without_metrics_it_is_the_score_of_the_run(synthetic, title_run, three):
     for run in (title_run, three):
         summary = json.loads((run / "metrics.json").read_text())
-        before = run_contents(run)
+        before = contents(run)
         again = rescore(run, synthetic)
         for key in ("mean", "ceiling", "task", "agent"):
             assert again[key] == summary[key]
         assert {k: v for k, v in again["counts"].items() if k != "not_visible"} == summary["counts"]
         assert again["counts"]["not_visible"] == 0
-        assert run_contents(run) == before
+        assert contents(run) == before
 
 
 def test_other_metrics_by_hand(synthetic, title_run):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from helpers import run_contents
+from helpers import contents
 
 import arena
 from arena.answers import file_name
@@ -23,12 +23,12 @@ def test_overwriting_leaves_nothing_of_the_run_before(synthetic, title_run, tmp_
     """Every file that a run writes is one that its kinds of answers name, so that it is removed."""
     run = tmp_path / "run"
     arena.run(synthetic, task, "oracle", run, topics=3, timed=True)
-    written = set(run_contents(run))
+    written = set(contents(run))
     kinds = open_task(task).kinds
     assert all(any((run / name).match(f) for name in written) for kind in kinds
                for f in kind.files if "run." not in f)  # fmt: skip
     arena.run(synthetic, "discovery", "title", run, overwrite=True)
-    assert run_contents(run) == run_contents(title_run)
+    assert contents(run) == contents(title_run)
 
 
 def test_other_files_among_the_pictures(synthetic, tmp_path):

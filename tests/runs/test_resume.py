@@ -10,7 +10,7 @@ import sys
 import time
 
 import pytest
-from helpers import RUN_FILES, run_contents
+from helpers import RUN_FILES, contents
 
 import arena
 from arena.errors import ArenaError, CorpusError
@@ -42,7 +42,7 @@ def test_a_run_cut_off_anywhere_goes_on_to_the_same_files(synthetic, title_run, 
     del manifest["files"]
     (output / "manifest.json").write_text(json.dumps(manifest))
     arena.run(synthetic, "discovery", "title", output)
-    assert run_contents(output) == run_contents(title_run)
+    assert contents(output) == contents(title_run)
 
 
 SLOW = """
@@ -81,23 +81,23 @@ def test_a_killed_process(synthetic, title_run, tmp_path):
     assert report.episodes == path.read_bytes().count(b"\n")
     assert f"The run has {report.episodes} of its 8 episodes." in report.reasons
     arena.run(synthetic, "discovery", "title", output)
-    assert run_contents(output) == run_contents(title_run)
+    assert contents(output) == contents(title_run)
 
 
 def test_another_run_is_not_overwritten(synthetic, title_run, tmp_path):
     output = tmp_path / "run"
     arena.run(synthetic, "discovery", "title", output, topics=2)
-    before = run_contents(output)
+    before = contents(output)
     with pytest.raises(CorpusError, match=r"differs in agent"):
         arena.run(synthetic, "discovery", "random", output, topics=2)
     with pytest.raises(CorpusError, match="differs in topics"):
         arena.run(synthetic, "discovery", "title", output)
-    assert run_contents(output) == before
+    assert contents(output) == before
     (output / "judgements").mkdir()
     (output / "judgements" / "taxobench.json").write_text("{}")  # of the run that goes
     arena.run(synthetic, "discovery", "title", output, overwrite=True)
     assert not (output / "judgements" / "taxobench.json").exists()
-    assert run_contents(output) == run_contents(title_run)
+    assert contents(output) == contents(title_run)
 
 
 def test_a_directory_of_something_else_is_left_alone(synthetic, tmp_path):
@@ -106,7 +106,7 @@ def test_a_directory_of_something_else_is_left_alone(synthetic, tmp_path):
         arena.run(synthetic, "discovery", "title", tmp_path, overwrite=True)
     with pytest.raises(CorpusError, match="is a file"):
         arena.run(synthetic, "discovery", "title", tmp_path / "thesis.tex")
-    assert run_contents(tmp_path) == {"thesis.tex": b"years of work"}
+    assert contents(tmp_path) == {"thesis.tex": b"years of work"}
 
 
 @pytest.mark.parametrize("overwrite", [False, True])
@@ -127,13 +127,13 @@ def test_leftovers_of_a_kill_are_cleared(synthetic, title_run, tmp_path):
     (output / f".0123{TEMPORARY_SUFFIX}").write_text("half a manif")
     (output / ".lock").write_text("")
     arena.run(synthetic, "discovery", "title", output)
-    assert run_contents(output) == run_contents(title_run)
+    assert contents(output) == contents(title_run)
     # --overwrite, killed after the results are gone and before the manifest is
     for name in RUN_FILES - {"manifest.json"}:
         (output / name).unlink()
     (output / f".4567{TEMPORARY_SUFFIX}").write_text("half a line")
     arena.run(synthetic, "discovery", "title", output)
-    assert run_contents(output) == run_contents(title_run)
+    assert contents(output) == contents(title_run)
 
 
 def test_two_processes_do_not_write_one_run(synthetic, tmp_path):
@@ -155,10 +155,10 @@ def test_a_changed_episode_of_a_finished_run_is_not_signed_again(synthetic, tmp_
     path = output / "trajectories.jsonl"
     whole = path.read_bytes()
     path.write_bytes(whole.replace(b'"truncated":false', b'"truncated":true ', 1))
-    before = run_contents(output)
+    before = contents(output)
     with pytest.raises(CorpusError, match="is not as the run left it"):
         arena.run(synthetic, "discovery", "title", output)
-    assert run_contents(output) == before
+    assert contents(output) == before
     path.write_bytes(whole[:-40])  # cut off, not changed: it is played again
     arena.run(synthetic, "discovery", "title", output)
     assert path.read_bytes() == whole

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
-from helpers import RUN_FILES, gold_of, run_contents
+from helpers import RUN_FILES, contents, gold_of
 
 import arena
 import arena.cli
@@ -23,7 +23,7 @@ from arena.tasks import TaskSet
 
 
 def test_the_files(synthetic, title_run):
-    assert set(run_contents(title_run)) == RUN_FILES
+    assert set(contents(title_run)) == RUN_FILES
     manifest = json.loads((title_run / "manifest.json").read_text())
     assert set(manifest["sha256"]) == {
         "corpus", "index", "tasks", "prompts", "environment", "code",
@@ -84,10 +84,10 @@ def test_the_means_by_hand(title_run):
 
 def test_the_same_run_twice_gives_the_same_bytes(synthetic, title_run, tmp_path):
     arena.run(synthetic, "discovery", "title", tmp_path / "again")
-    assert run_contents(tmp_path / "again") == run_contents(title_run)
-    before = run_contents(title_run)
+    assert contents(tmp_path / "again") == contents(title_run)
+    before = contents(title_run)
     arena.run(synthetic, "discovery", "title", title_run)  # complete: nothing to do
-    assert run_contents(title_run) == before
+    assert contents(title_run) == before
 
 
 def test_only_a_timed_run_has_a_file_with_a_clock(synthetic, title_run, tmp_path):
@@ -106,14 +106,14 @@ def test_only_a_timed_run_has_a_file_with_a_clock(synthetic, title_run, tmp_path
     with pytest.raises(CorpusError, match="has no number of seconds"):
         arena.compare([output])
     (output / "timing.json").unlink()
-    assert run_contents(output) == run_contents(title_run)
+    assert contents(output) == contents(title_run)
 
 
 def test_the_seed_and_the_place_of_an_episode_count(synthetic, tmp_path):
     arena.run(synthetic, "discovery", "random", tmp_path / "a", seed=1)
     arena.run(synthetic, "discovery", "random", tmp_path / "b", seed=1)
     arena.run(synthetic, "discovery", "random", tmp_path / "c", seed=2)
-    assert run_contents(tmp_path / "a") == run_contents(tmp_path / "b")
+    assert contents(tmp_path / "a") == contents(tmp_path / "b")
     assert (tmp_path / "a/run.trec").read_bytes() != (tmp_path / "c/run.trec").read_bytes()
     records = read_records(tmp_path / "a")
     assert len({record["seed"] for record in records}) == 8
@@ -245,7 +245,7 @@ def test_a_run_of_reports(synthetic, tmp_path):
     runs = []
     for name in ("one", "two"):
         arena.run(synthetic, "report", "title", tmp_path / name, topics=2, metrics=["recall@100"])
-        runs.append(run_contents(tmp_path / name))
+        runs.append(contents(tmp_path / name))
     assert runs[0] == runs[1]
     first = tmp_path / "one"
     records, rows = (

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from helpers import call, make_env, run_contents
+from helpers import call, contents, make_env
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -152,16 +152,16 @@ def test_every_baseline_replays(synthetic, tmp_path, task, agent):
     report = verify(tmp_path / "run", synthetic)
     steps = sum(entry["steps"] for entry in summary["per_topic"].values())
     assert report[:5] == (3, steps, None, [], [])
-    before = run_contents(tmp_path / "run")
+    before = contents(tmp_path / "run")
     assert verify(tmp_path / "run", synthetic) == report  # twice in a row
-    assert run_contents(tmp_path / "run") == before
+    assert contents(tmp_path / "run") == before
 
 
 def test_junk_replays(synthetic, tmp_path):
     options = {"topics": 1, "max_steps": 300, "max_searches": 200}
     for name in "ab":
         arena.run(synthetic, "pipeline", Junk, tmp_path / name, **options)
-    assert run_contents(tmp_path / "a") == run_contents(tmp_path / "b")
+    assert contents(tmp_path / "a") == contents(tmp_path / "b")
     report = verify(tmp_path / "a", synthetic)
     assert report.difference is None
     assert report.steps >= 100
@@ -309,7 +309,7 @@ def test_a_last_line_that_was_cut_off(synthetic, finished, tmp_path, cut):
         "The run has 1 of its 2 episodes.",
     ]
     arena.run(synthetic, "discovery", "random", tmp_path / "run", topics=2)  # recovers it
-    assert run_contents(tmp_path / "run") == run_contents(finished)
+    assert contents(tmp_path / "run") == contents(finished)
 
 
 def test_directories_without_a_run_are_refused(synthetic, mini, finished, tmp_path):
@@ -392,7 +392,7 @@ def test_a_run_keeps_its_starting_papers(synthetic, tmp_path):
     assert str(tmp_path) not in manifest
     again = {"references": "run", "start_from": tmp_path / "title" / "run.trec"}
     arena.run(synthetic, "organization", "oracle", tmp_path / "b", topics=2, **again)
-    assert run_contents(tmp_path / "b") == run_contents(output)
+    assert contents(tmp_path / "b") == contents(output)
     found = json.loads((output / "start_from.json").read_text())
     lines = [line.split() for line in (tmp_path / "title/run.trec").read_text().splitlines()]
     assert found == {s: [line[2] for line in lines if line[0] == s] for s in found}

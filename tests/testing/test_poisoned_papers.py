@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from helpers import Memory, make_env, run_contents
+from helpers import Memory, contents, make_env
 from llm_server import LLMServer
 from scripted_agents import bullets, episodes, part, play
 
@@ -160,20 +160,12 @@ def forms(query: str, other: str = "p:future") -> str:
     return "\n".join([*parts, bullets([query, other]), f"<typology>{typology}</typology>"])
 
 
-def files_below(directory: Path) -> dict[str, bytes]:
-    return {
-        path.relative_to(directory).as_posix(): path.read_bytes()
-        for path in sorted(directory.rglob("*"))
-        if path.is_file()
-    }
-
-
 @each_agent
 @pytest.mark.parametrize("task", ["pipeline", "organization", "report"])
 def test_an_order_in_a_paper_changes_nothing_outside_the_episode(
     task, agent, poisoned, tmp_path, monkeypatch
 ):
-    corpus = files_below(poisoned)
+    corpus = contents(poisoned)
     machine()  # kept: it asks git once
     monkeypatch.setattr(os, "system", None)  # calling it would fail
     monkeypatch.setattr(subprocess, "Popen", None)
@@ -195,7 +187,7 @@ def test_an_order_in_a_paper_changes_nothing_outside_the_episode(
     # what is written is the run and the store
     written = {path.name for path in tmp_path.iterdir()}
     assert written <= {"run", "llm-answers.db"}
-    assert files_below(poisoned) == corpus
+    assert contents(poisoned) == corpus
 
     # what is out of reach is neither read, nor found, nor submitted
     for episode in episodes("run"):
@@ -223,7 +215,7 @@ def test_an_order_in_a_paper_changes_nothing_outside_the_episode(
     # and a replay obeys alike
     if requests:
         play(poisoned, task, agent, "replay", None)
-        assert run_contents(Path("run")) == run_contents(Path("replay"))
+        assert contents(Path("run")) == contents(Path("replay"))
 
 
 @each_agent
