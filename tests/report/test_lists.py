@@ -36,6 +36,10 @@ BY_HAND = [
         ("Deep nets work. A. Lee, B. Wu. 2020.", "Deep nets work"),
         ("Deep nets, RLHF and more", "Deep nets, RLHF and more"),
         (". A. Lee. Deep nets work. 2020.", "Deep nets work"),  # [1].
+        ("Deep nets. 2020.", "Deep nets"),
+        ("Nets and trees. 2020.", "Nets and trees"),
+        ("Lee, A. (n.d.). Deep nets work. Net Press.", "Deep nets work"),
+        ("Lee, A., & Wu, B. (in press). Deep nets work. Nets.", "Deep nets work"),
         ("TNNLS | Deep nets work https://x.org", "Deep nets work"),
     ],
 )

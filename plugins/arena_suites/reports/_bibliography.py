@@ -69,7 +69,10 @@ _TURNED = (
     rf"|{_PLAIN}(?:{_MORE}|(?<={_CAP}{_CAP})|(?!\.(?:{_OTHER}|\s(?:{_CAP}\.\s){{0,3}}{_WORD}\.\s))))"
 )
 _STRAIGHT = rf"{_CAP}\.(?:[\s-]{{0,2}}{_CAP}\.){{0,3}}\s{_SURNAME}"  # J. P. Wu
-_IN_BRACKETS = r"[,.]?\s?\((?:19|20)\d{2}[a-z]?(?:,[^()]{0,40})?\)[.,:]?\s"
+_IN_BRACKETS = (
+    r"[,.]?\s?\((?:(?:19|20)\d{2}[a-z]?(?:,[^()]{0,40})?"
+    r"|n\.\s?d\.|(?:in press|forthcoming|submitted|to appear)(?:-[a-z])?)\)[.,:]?\s"
+)
 _OF_YEAR = rf"(?:{_IN_BRACKETS}|[,.]?\s(?:19|20)\d{{2}}[a-z]?[.,:]\s)"
 # The full stop of a sentence, and not of an initial
 _END = (
@@ -116,7 +119,7 @@ _ACCESSED = re.compile(r",? \(?(?:accessed|retrieved)(?: on)? \w+ \d{1,2}, \d{4}
 _BEHIND_TITLE = re.compile(
     r"(?:(?<![ .*])(?=[ .*]+$)|\s?\[[A-Z]{1,2}(?:/OL)?\]|\s\((?:19|20)\d\d\)|, \d\w\w ed"
     r"|^(?:19|20)\d\d"
-    r"|,(?: (?i:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*)? (?:19|20)\d\d[a-z]?)"
+    r"|[.,](?: (?i:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*)? (?:19|20)\d\d[a-z]?)"
     r"[ .*]*$"
 )
 
@@ -414,7 +417,8 @@ def _work(text: str) -> _Work:
         people = dotted["people"]
         is_name = _YEAR.search(text) and _NAMES.fullmatch(people)
         dotted = dotted if is_name or re.search(r",|;| and | & | et al", people) else None
-        dotted = None if re.search(r" [-–—] ", people) else dotted
+        no_title = re.search(r"[^\W\d]", text[dotted.end() :] if dotted else "") is None
+        dotted = None if no_title or re.search(r" [-–—] ", people) else dotted
     head = turned or dated or straight or dotted
     start = head.end() if head else 0
     quoted = _QUOTED.match(text, start) or (
