@@ -1,0 +1,1 @@
+"""Metrics of rankings that benchmarks define; one file each."""
