@@ -8,6 +8,7 @@ import json
 import os
 import shutil
 import signal
+import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from functools import lru_cache
@@ -199,10 +200,22 @@ MINI = Records(
 @pytest.fixture(autouse=True)
 def plugins_forgotten() -> Iterator[None]:
     """Plug-ins that a test loads or registers are gone after it."""
-    from helpers import forgotten
+    from arena import plugins
 
-    with forgotten():
-        yield
+    registries = plugins._kinds.values()
+    before = {registry: dict(registry._items) for registry in registries}
+    files, folders, path = dict(plugins._files), [*plugins._folders], [*sys.path]
+    installed = plugins._installed
+    yield
+    for registry in registries:
+        kept = {n: each for n, each in registry._items.items() if plugins._is_own(each)}
+        registry._items = kept | before.get(registry, {})
+    for module in (each.module for file, each in plugins._files.items() if file not in files):
+        sys.modules.pop(module.__name__, None)
+    plugins._files.clear()
+    plugins._files.update(files)
+    plugins._folders[:], plugins._installed, sys.path[:] = folders, installed, path
+    plugins.entry_points.cache_clear()
 
 
 @pytest.fixture

@@ -1,6 +1,6 @@
 """A plug-in of every kind, which test_every_kind.py copies: as a file, and as an installed module.
 
-It stays importable without what `forgotten` forgets, and has no test of its own.
+It stays importable without what `plugins_forgotten` forgets, and has no test of its own.
 """
 
 from __future__ import annotations

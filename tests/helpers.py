@@ -7,7 +7,6 @@ import datetime
 import json
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -18,30 +17,6 @@ import pyarrow.parquet as pq
 import arena
 from arena.kit.arrays import StringTable
 from corpus_builder.sources import LocatedRecord
-
-
-@contextmanager
-def forgotten() -> Iterator[None]:
-    """Forget at the end of the block all plug-ins that were loaded and registered in it."""
-    from arena import plugins
-
-    registries = plugins._kinds.values()
-    before = {registry: dict(registry._items) for registry in registries}
-    files, folders, path = dict(plugins._files), [*plugins._folders], [*sys.path]
-    installed = plugins._installed
-    try:
-        yield
-    finally:
-        for registry in registries:
-            kept = {n: each for n, each in registry._items.items() if plugins._is_own(each)}
-            registry._items = kept | before.get(registry, {})
-        for module in (each.module for file, each in plugins._files.items() if file not in files):
-            sys.modules.pop(module.__name__, None)
-        plugins._files.clear()
-        plugins._files.update(files)
-        plugins._folders[:], plugins._installed, sys.path[:] = folders, installed, path
-        plugins.entry_points.cache_clear()
-
 
 # Corpora of a few records.
 

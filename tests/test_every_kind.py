@@ -11,7 +11,6 @@ from pathlib import Path
 
 import gymnasium
 import pytest
-from helpers import forgotten
 from llm_server import LLMServer
 
 import arena.cli
@@ -193,7 +192,7 @@ def without_decorators(text: str) -> tuple[str, dict[str, str]]:
 def test_a_plug_in_of_every_kind(kind, how, place, capsys, monkeypatch, synthetic):
     if "synthetic2" in str(CASES[kind]):
         shutil.copytree(synthetic, "synthetic2")
-    with forgotten(), LLMServer(scripted) as server:
+    with LLMServer(scripted) as server:
         names = dict[str, str]()
         if how == "file":
             file = shutil.copy(SOURCE, place / "kinds_of_mine.py")

@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from helpers import forgotten
 
 from arena import plugins
 from arena.errors import DataError, UnknownNameError
@@ -116,13 +115,11 @@ class Paid(Reward):
 
 
 @pytest.fixture
-def fresh() -> Iterator[None]:
-    """Plug-ins that a test loads are forgotten; distributions are looked for again."""
+def fresh() -> None:
+    """Distributions are looked for again."""
     REWARDS.names()
-    with forgotten():
-        plugins._installed = None
-        plugins.entry_points.cache_clear()
-        yield
+    plugins._installed = None
+    plugins.entry_points.cache_clear()
 
 
 @pytest.mark.usefixtures("fresh")

@@ -9,7 +9,6 @@ import shutil
 import subprocess
 import sys
 
-import helpers
 import pytest
 
 import arena
@@ -62,13 +61,6 @@ class Shouts(arena.Agent):
             return {"tool": "shout", "arguments": {"words": "abc"}}
         return {"tool": "finish", "arguments": {}}
 '''
-
-
-@pytest.fixture(autouse=True)
-def forgotten():
-    """Plug-ins that a file registers are gone after the test."""
-    with helpers.forgotten():
-        yield
 
 
 @pytest.fixture(scope="module")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 
-import helpers
 import pytest
+from helpers import call, playing
 
 from arena import plugins
 from arena.agents import Researcher
@@ -89,12 +89,6 @@ tool("titles")(made({"found": {"best": [{"id": "p:leap", "title": "A", "date": "
 '''
 
 
-@pytest.fixture(autouse=True)
-def forgotten():
-    with helpers.forgotten():
-        yield
-
-
 @pytest.fixture
 def file(tmp_path):
     (tmp_path / "mistakes.py").write_text(MISTAKES)
@@ -150,9 +144,9 @@ def test_numbers_of_numpy_are_numbers(mini, tmp_path, file):
     ],
 )
 def test_a_wrong_result_names_the_tool(mini, file, tool, message):
-    env = helpers.playing(mini, "sv:1", tools=[tool])
+    env = playing(mini, "sv:1", tools=[tool])
     with pytest.raises(DataError, match=message):
-        env.step(helpers.call(tool))
+        env.step(call(tool))
 
 
 def test_a_ranking_keeps_what_any_tool_showed(mini, tmp_path, file):

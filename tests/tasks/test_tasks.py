@@ -8,7 +8,6 @@ import sys
 
 import gymnasium
 import pytest
-from helpers import forgotten
 
 from arena.errors import DataError
 from arena.report import PaperName
@@ -28,11 +27,10 @@ class Ten(Task):
 def test_two_names_cannot_have_one_environment(monkeypatch):
     monkeypatch.setitem(gymnasium.registry, "arena/TwoLists-v0", None)
     del gymnasium.registry["arena/TwoLists-v0"]
-    with forgotten():
-        task("two-lists")(Ten)
-        task("two-lists")(Ten)  # once more, as a notebook does
-        with pytest.raises(DataError, match=r"'two_lists' and the task 'two-lists' .*TwoLists-v0"):
-            task("two_lists")(Ten)
+    task("two-lists")(Ten)
+    task("two-lists")(Ten)  # once more, as a notebook does
+    with pytest.raises(DataError, match=r"'two_lists' and the task 'two-lists' .*TwoLists-v0"):
+        task("two_lists")(Ten)
     assert gymnasium.registry["arena/TwoLists-v0"].kwargs == {"task": "two-lists"}
 
 
