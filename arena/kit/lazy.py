@@ -40,7 +40,6 @@ EXTRAS = {
         "static": "wordllama",
         "trackio": "trackio",
         "train": "lightgbm",
-        "trl": "datasets",
     }.items()
     for module in modules.split()
 }

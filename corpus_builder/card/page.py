@@ -64,25 +64,7 @@ def write_card(
     """
     root = Path(os.path.realpath(directory))
     manifest = layout.read_manifest(root)
-    for name in _LABELS:  # a run refuses labels that are not those of the manifest, too
-        if sha256_file(root / name) != manifest["files"][name]["sha256"]:
-            raise CorpusError(
-                f"{str(root / name)!r} is not as it was built. Build the corpus again, or copy it "
-                "again."
-            )
-    with (
-        readable_errors(
-            f"the card of {str(directory)!r} cannot be counted",
-            "Free some disk space in the folder for temporary files (TMPDIR).",
-            "`arena-corpus verify` names what is damaged.",
-        ),
-        ExitStack() as stack,
-    ):
-        if scratch is None:
-            scratch = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="arena-card-")))
-        connection = connected(scratch / "spill", memory, threads or cores())
-        facts = measure(stack.enter_context(connection), root)
-    files = _files(manifest, facts)
+    files = card_files(root, manifest, memory=memory, threads=threads, scratch=scratch)
     card = root / layout.CARD
     ours = {*files, *(Path(name).name for name in manifest.get("card", ()))}
     with (
@@ -102,6 +84,35 @@ def write_card(
     return dict(layout.read_manifest(root)["card"])
 
 
+def card_files(
+    root: Path,
+    manifest: Mapping[str, Any],
+    *,
+    memory: int = MEMORY,
+    threads: int | None = None,
+    scratch: Path | None = None,
+) -> dict[str, str]:
+    """Return the files of the card of a corpus by name; for the arguments see `write_card`."""
+    for name in _LABELS:  # a run refuses labels that are not those of the manifest, too
+        if sha256_file(root / name) != manifest["files"][name]["sha256"]:
+            raise CorpusError(
+                f"{str(root / name)!r} is not as it was built. Build the corpus again, or copy it "
+                "again."
+            )
+    with (
+        readable_errors(
+            f"the card of {str(root)!r} cannot be counted",
+            "Free some disk space in the folder for temporary files (TMPDIR).",
+            "`arena-corpus verify` names what is damaged.",
+        ),
+        ExitStack() as stack,
+    ):
+        if scratch is None:
+            scratch = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="arena-card-")))
+        connection = connected(scratch / "spill", memory, threads or cores())
+        return _files(manifest, measure(stack.enter_context(connection), root))
+
+
 def _files(manifest: Mapping[str, Any], facts: Mapping[str, Any]) -> dict[str, str]:
     """Return the files of a card by name; it names no indexes, which may be added at any time."""
     counts, source = manifest["counts"], manifest["source"]
@@ -114,13 +125,13 @@ def _files(manifest: Mapping[str, Any], facts: Mapping[str, Any]) -> dict[str, s
         "maps": complexity(facts["maps"]),
     }
     drawn = find_spec("matplotlib") is not None
-    licence = source.get("licence", source.get("license"))
-    page = _environment().get_template("card.md").render(
+    page = render(
+        Path(__file__).with_name("card.md"),
         manifest=manifest,
         counts=counts,
         source=source,
         facts=facts,
-        licence=licence if isinstance(licence, str) and licence.strip() else None,
+        licence=stated_licence(manifest),
         listed=sum(n for key, n in counts.items() if key.startswith("survey_references_")),
         command=command(manifest),
         drawn=drawn,
@@ -133,13 +144,25 @@ def _files(manifest: Mapping[str, Any], facts: Mapping[str, Any]) -> dict[str, s
     return {"README.md": page, **pictures}
 
 
+def stated_licence(manifest: Mapping[str, Any]) -> str | None:
+    """Return the licence that the source of a corpus states, or None."""
+    source = manifest["source"]
+    licence = source.get("licence", source.get("license"))
+    return licence if isinstance(licence, str) and licence.strip() else None
+
+
+def render(template: Path, **values: Any) -> str:
+    """Return a page made from a template; what it prints is escaped for Markdown."""
+    page = _environment(template.parent).get_template(template.name).render(values)
+    return str(page)
+
+
 @functools.cache
-def _environment() -> Any:
-    """Return the environment of the template: what it prints is escaped for Markdown."""
+def _environment(folder: Path) -> Any:
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
     environment = Environment(
-        loader=FileSystemLoader(Path(__file__).parent),
+        loader=FileSystemLoader(folder),
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,

@@ -1,0 +1,164 @@
+"""Corpora as data sets: what others load of one, what they cannot, and the way back."""
+
+from __future__ import annotations
+
+import json
+import uuid
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+import pytest
+import yaml
+
+from arena.corpus import layout
+from corpus_builder.build import build
+from corpus_builder.dataset.export import export_dataset
+from corpus_builder.sources.dataset import DataSet
+
+LABELS = ["labels/mindmaps.parquet", "labels/qrels.parquet"]
+
+
+@pytest.fixture(autouse=True)
+def offline(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Nothing is fetched; and `datasets` leaves torch, which it would only ask about itself."""
+    config = pytest.importorskip("datasets").config
+    for name, value in {"HF_HUB_OFFLINE": True, "TORCH_AVAILABLE": False}.items():
+        monkeypatch.setattr(config, name, value)
+    monkeypatch.setattr(config, "HF_DATASETS_CACHE", tmp_path / "cache")
+
+
+@pytest.fixture
+def undrawn(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Cards have no pictures, which take long to draw."""
+    monkeypatch.setattr("corpus_builder.card.page.find_spec", lambda _: None)
+
+
+@pytest.fixture(scope="module")
+def exported(mini: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """`mini` with its full texts."""
+    output = tmp_path_factory.mktemp("exported") / "mini"
+    export_dataset(mini, output, full_text="CC BY 4.0")
+    return output
+
+
+def load(path: Path, *config: str) -> Any:
+    import datasets
+
+    return datasets.load_dataset(str(path), *config)["full"]
+
+
+def manifest(corpus: Path) -> dict[str, Any]:
+    return layout.read_manifest(corpus)
+
+
+def test_datasets_loads_every_configuration_and_papers_by_default(exported: Path) -> None:
+    papers = load(exported, "papers")
+    assert load(exported).column_names == papers.column_names
+    assert not {"canary", "relevance", "mind_map", "topic_id"} & set(papers.column_names)
+    assert papers.num_rows == 17
+    assert [papers[0][key] for key in ("id", "title")] == ["p:old", "Early Indexing"]
+    assert str(papers[7]["date"]), papers[7]["date_precision"] == ("2020-12-31", "year")
+    cited = load(exported, "citations")
+    assert [tuple(row.values()) for row in cited] == [
+        ("p:day", "p:old", False),
+        ("p:day", "p:leap", True),
+        ("12345", "p:day", False),
+        ("p:same", "12345", False),
+        ("p:later", "p:same", False),
+    ]
+    texts = load(exported, "full_texts")
+    assert [texts[1][key] for key in ("paper_id", "position", "heading")] == [
+        "p:day", 1, "2 Method",
+    ]  # fmt: skip
+    topics = load(exported, "topics")
+    assert topics["id"][:] == ["sv:1", "sv:2", "sv:3"]
+    assert str(topics[1]["date"]) == "2021-12-31"  # 2021, said as a year
+
+
+def test_qrels_have_what_is_in_reach_and_what_is_not(exported: Path) -> None:
+    rows = load(exported, "qrels")
+    of = {row["paper_id"]: row for row in rows if row["topic_id"] == "sv:1"}
+    assert {name: row["relevance"] for name, row in of.items() if row["relevance"]} == {
+        "p:leap": 2, "p:day": 1, "12345": 1, "p:last": 1,
+    }  # fmt: skip
+    assert of["p:same"]["status"] == "not_before" and of["nowhere:3"]["status"] == "unknown"
+    (map_,) = (row for row in load(exported, "mindmaps") if row["topic_id"] == "sv:1")
+    assert json.loads(map_["mind_map"])["name"] == "Dense" and map_["n_references_total"] == 40
+
+
+def test_label_files_alone_have_the_canary(exported: Path, mini: Path) -> None:
+    canary = str(uuid.uuid5(uuid.NAMESPACE_URL, f"sha256:{manifest(mini)['content_sha256']}"))
+    for path in exported.rglob("*.parquet"):
+        name, schema = path.relative_to(exported).as_posix(), pq.read_schema(path)
+        labels = name in LABELS
+        assert labels == (canary.encode() in path.read_bytes()) == ("canary" in schema.names), name
+        if labels:
+            assert set(pq.read_table(path)["canary"].to_pylist()) == {canary}
+    assert canary in (exported / "README.md").read_text()
+
+
+def test_the_same_corpus_gives_the_same_bytes(exported: Path, mini: Path, tmp_path: Path) -> None:
+    export_dataset(mini, tmp_path / "again", full_text="cc-by-4.0")
+    files = {path.relative_to(exported) for path in exported.rglob("*") if path.is_file()}
+    again = {path.relative_to(tmp_path / "again") for path in (tmp_path / "again").rglob("*.*")}
+    assert files == again
+    for name in files:
+        assert (exported / name).read_bytes() == (tmp_path / "again" / name).read_bytes(), name
+
+
+@pytest.mark.usefixtures("undrawn")
+@pytest.mark.parametrize("corpus", ["mini", "synthetic"])
+def test_a_corpus_that_comes_back_is_the_same(
+    corpus: str, request: pytest.FixtureRequest, tmp_path: Path
+) -> None:
+    original = request.getfixturevalue(corpus)
+    export_dataset(original, tmp_path / "out", full_text="cc0-1.0")
+    build(DataSet(str(tmp_path / "out")), tmp_path / "back")
+    before, after = manifest(original), manifest(tmp_path / "back")
+    assert after["content_sha256"] == before["content_sha256"]
+    assert after["tasks_sha256"] == before["tasks_sha256"]
+    # References to unknown papers and why a survey was recognised are not in a corpus.
+    lost = {"dangling_references", "survey_papers_unflagged", "placeholder_dates"}
+    assert {k: v for k, v in after["counts"].items() if k not in lost} == {
+        k: v for k, v in before["counts"].items() if k not in lost
+    }
+
+
+@pytest.mark.usefixtures("undrawn")
+def test_without_full_texts_everything_else_comes_back(mini: Path, tmp_path: Path) -> None:
+    about = export_dataset(mini, tmp_path / "out")
+    assert "full_texts.parquet" not in about["files"]
+    build(DataSet(str(tmp_path / "out")), tmp_path / "back")
+    before, after = manifest(mini), manifest(tmp_path / "back")
+    assert before["content_sha256"] != after["content_sha256"]
+    assert after["counts"]["sections"] == 0
+    for name in (layout.PAPERS, layout.REFERENCES, layout.TOPICS, layout.GOLD, layout.MIND_MAPS):
+        assert before["files"][name] == after["files"][name], name
+    assert after["source"]["from"] == "out"
+    names = [file["name"] for file in after["source"]["files"]]
+    assert names == ["citations.parquet", *LABELS, "papers.parquet", "topics.parquet"]
+
+
+def test_croissant_is_valid_and_reads_the_records(exported: Path) -> None:
+    mlcroissant = pytest.importorskip("mlcroissant")
+    described = mlcroissant.Dataset(jsonld=exported / "croissant.json")
+    assert not described.metadata.ctx.issues.errors
+    first = next(iter(described.records("citations")))
+    assert first == {
+        "citations/citing": b"p:day", "citations/cited": b"p:old", "citations/influential": False,
+    }  # fmt: skip
+
+
+def test_the_card_and_the_environment(exported: Path) -> None:
+    metadata = yaml.safe_load((exported / "README.md").read_text().split("---\n")[1])
+    assert [c["config_name"] for c in metadata["configs"] if c.get("default")] == ["papers"]
+    assert metadata["license"] == "unknown" and "rl-environment" in metadata["tags"]
+    described = yaml.safe_load((exported / "environment.yaml").read_text())
+    assert described["spec_version"] == "hf-env-0.1"
+    assert [each["id"] for each in described["environments"]] == ["discovery", "organization"]
+    for each in described["environments"]:
+        assert each["config_name"] == "topics" and each["splits"] == ["full"]
+        assert each["frameworks"]["verifiers"]["adapter"].endswith(".ResearchTaskset")
+    page = (exported / "README.md").read_text()
+    assert "## What was lost, and why" in page and "cc-by-4.0, as said" in page
