@@ -52,7 +52,8 @@ def run(
     Args:
         agent (NAME): Agent (`arena list agents`), or oracle, which knows the labels.
         output (RUN): Directory for the run.
-        topics (IDS|N): Topic ids with commas, or the first N (default: all).
+        topics (IDS|N|FILE): Topic ids with commas, or the first N, or a file of `arena-corpus
+            freeze` (default: all).
         tasks (TASKS): Directory of `arena-corpus tasks`, to play its papers instead of topics.
         seed: Seed of the run.
         repeats: Episodes of each topic: mean, best and, with --success, pass@k of them.
@@ -222,11 +223,18 @@ def score(
 def parse_topics(
     text: str | None, known: Any, where: str | None = None
 ) -> Sequence[str] | int | None:
-    """Return ids, a number, comparisons or None, from the texts of ``--topics`` and ``--where``."""
+    """Return ids, a number, comparisons or None, from the texts of ``--topics`` and ``--where``.
+
+    The ids may be `FrozenTopics`, of a file.
+    """
+    from arena.tasks.frozen import SUFFIX, FrozenTopics
+
     if where is not None and text is not None:
         raise DataError("--topics and --where both choose topics: give one of them.")
     if text is None:
         return where
+    if text.endswith(SUFFIX):
+        return FrozenTopics.read(text)
     if text.isascii() and text.isdigit() and text not in known:
         return int(text)
     return [part.strip() for part in text.split(",") if part.strip()]
@@ -281,6 +289,8 @@ def print_summary(summary: dict[str, Any], name: str) -> None:
         f"({counts['not_scored'] + left_out} without {lacking}). In reach: {gold:,} of "
         f"{count(cited, 'reference')}{why}."
     )
+    if task_set := summary.get("task_set"):
+        print(f"Topics of {task_set['name']} ({task_set['sha256'][:12]}).")
     if guessed:
         print(guess_note(guessed))
     if "papers" in summary:

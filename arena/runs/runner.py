@@ -47,7 +47,7 @@ from arena.runs.trajectories import (
     read_episodes,
     seen_of,
 )
-from arena.tasks import Task, TaskSet, choose_topics, play_order, with_text
+from arena.tasks import FrozenTopics, Task, TaskSet, choose_topics, play_order, with_text
 from arena.text.display import count
 from arena.version import __version__
 
@@ -94,6 +94,7 @@ def run(
         agent_options: Keyword arguments for the agent.
         topics: Ids of topics, or how many of the corpus' topics in order; by default all. For a
             task with a mind-map, a number and the default count only topics that have one.
+            The run records the name of `arena.tasks.FrozenTopics`.
         tasks: Directory that ``arena-corpus tasks`` wrote: its papers are played in place of the
             corpus' topics.
         metrics: Metrics to report besides those of the task, as `rescore` takes them.
@@ -162,6 +163,7 @@ def run(
     manifest |= {"repeats": repeats} if repeats > 1 else {}
     if topics is None and (left_out := len(with_text(task_set, prompt)) - len(chosen)):
         manifest["left_out"] = left_out
+    manifest |= {"task_set": topics.identity} if isinstance(topics, FrozenTopics) else {}
     manifest |= {"success": success} if success is not None else {}
     if besides:
         scorer = Scorer(played, task_set, besides, encoder=config.encoder)
@@ -284,7 +286,7 @@ def write_results(
     bound = None if success is None else Success.parse(success, scorer.metrics)
     summary = merge(summaries, scorer.directions, bound)
     summary |= {key: manifest[key] for key in ("task", "agent", "retriever", "seed", "sha256")}
-    summary |= {key: manifest[key] for key in ("left_out",) if key in manifest}
+    summary |= {key: manifest[key] for key in ("left_out", "task_set") if key in manifest}
     if manifest["environment"].get("empty_gold"):
         summary["empty_gold"] = abstention(summary["per_topic"], len(task.stages))
     if counts := count_answers(record["notes"] for record in records):

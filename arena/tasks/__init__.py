@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from arena.tasks.base import TASKS, Stage, Task, environment_ids, needs_of, open_task, task
+from arena.tasks.frozen import FrozenTopics
 from arena.tasks.profiles import is_comparison
 from arena.tasks.topics import (
     EXPERT,
@@ -27,6 +28,7 @@ __all__ = [
     "EXPERT_PAPERS",
     "PROMPT_LEVELS",
     "TASKS",
+    "FrozenTopics",
     "Gold",
     "Stage",
     "Task",

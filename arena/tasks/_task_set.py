@@ -21,6 +21,7 @@ from arena.errors import (
     did_you_mean,
 )
 from arena.kit.files import sha256_json
+from arena.tasks.frozen import FrozenTopics
 from arena.tasks.profiles import Profile, is_comparison, read_profile, where
 from arena.tasks.topics import EXPERT, Gold, Topic, text_of
 from arena.text.display import count
@@ -350,7 +351,8 @@ def choose_topics(
 
     `topics` are any ids of the corpus; or a number, for the first of `candidates`, by default all
     topics; or None, for all candidates; or comparisons with the profile of the topics, such as
-    ``"title>=.2, links>.3"``, for the candidates for which all hold.
+    ``"title>=.2, links>.3"``, for the candidates for which all hold. `FrozenTopics` must be of
+    these tasks.
     """
     counted = list(tasks.topics if candidates is None else candidates)
     if topics is None:
@@ -371,6 +373,8 @@ def choose_topics(
                 f"{len(counted)}."
             )
         return counted[:topics]
+    if isinstance(topics, FrozenTopics):
+        topics.check(tasks)
     chosen = {tasks.topic(topic_id).id for topic_id in topics}
     if not chosen:
         raise DataError("no topic is named. Give ids, a number, or nothing for all.")

@@ -10,7 +10,7 @@ from corpus_builder.cli.build import SUMMARY, add_asked, add_build, download_s2o
 from corpus_builder.cli.collections import add_collections, download_openalex
 from corpus_builder.cli.info import card, index, info, verify
 from corpus_builder.cli.made import digest, prompts, select, tasks
-from corpus_builder.cli.sharing import export_dataset
+from corpus_builder.cli.sharing import export_dataset, freeze
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -35,7 +35,7 @@ def make_parser(asked: Collection[str] | None = None) -> Parser:
     add_collections(group, asked)
     group = add_group(commands, "export", "Write a corpus for other programs.", "FORMAT")
     add_asked(group, asked, "dataset", export_dataset)
-    for function in (card, digest, index, info, prompts, select, tasks, verify):
+    for function in (card, digest, freeze, index, info, prompts, select, tasks, verify):
         add_asked(commands, asked, function.__name__, function)
     for name, added in commands_of("arena-corpus").get("", {}).items():
         add_asked(commands, asked, name, added)

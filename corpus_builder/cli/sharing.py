@@ -1,8 +1,13 @@
-"""``arena-corpus export dataset``: what others get of a corpus."""
+"""``arena-corpus export dataset`` and ``freeze``: what others get of a corpus."""
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from arena.cli.app import print_json
+from arena.cli.run import parse_topics
+from arena.errors import DataError
+from arena.text.display import count
 from corpus_builder.cli.info import print_rows
 
 
@@ -31,3 +36,40 @@ def export_dataset(
         return
     print_rows([(name, f"{file['bytes']:,} bytes") for name, file in about["files"].items()])
     print(f"The canary of the labels is {about['canary']}.")
+
+
+def freeze(
+    directory: str,
+    *,
+    name: str,
+    output: str | None = None,
+    topics: str | None = None,
+    tasks: str | None = None,
+    json: bool = False,
+) -> None:
+    """Give topics a name: the file says which ones, of which corpus, with which labels.
+
+    Args:
+        directory (DIR): A built corpus.
+        name (NAME@VERSION): The name, such as surveys@2026.11.
+        output (FILE): File to write (default: NAME@VERSION.tasks.json).
+        topics (IDS|N): Topic ids with commas, or the first N (default: all).
+        tasks (TASKS): Directory of `arena-corpus tasks`, to name its papers or questions.
+
+    Example:
+        arena-corpus freeze demo/synthetic --name surveys@2026.11
+    """
+    from arena.corpus import Corpus
+    from arena.tasks import FrozenTopics, TaskSet, choose_topics
+    from arena.tasks.frozen import SUFFIX
+
+    known = TaskSet(Corpus.open(directory, tasks=tasks))
+    chosen = choose_topics(known, parse_topics(topics, known.topics))
+    frozen, path = FrozenTopics.freeze(name, known, chosen), Path(output or f"{name}{SUFFIX}")
+    if not path.name.endswith(SUFFIX):
+        raise DataError(f"--output {str(path)!r}: end the name with {SUFFIX}.")
+    frozen.write(path)
+    if json:
+        print_json(frozen.content)
+    else:
+        print(f"{name}: {count(len(frozen), 'topic')}, {frozen.identity['sha256'][:12]}; {path}")

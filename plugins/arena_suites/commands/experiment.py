@@ -52,16 +52,17 @@ def experiment(
             --agents title,random,clustering
     """
     from arena.corpus import Corpus
-    from arena.tasks import TaskSet, choose_topics
+    from arena.tasks import FrozenTopics, TaskSet, choose_topics
     from arena_suites.experiments import preview, printed, run_experiment
 
     opened = Corpus.open(corpus, tasks=tasks)
     known = TaskSet(opened)
     chosen = parse_topics(topics, known.topics, where)
+    named = where is not None or isinstance(chosen, FrozenTopics)
     options: dict[str, Any] = {
         "tables": tables,
         "agents": agents,
-        "topics": chosen if where is None else choose_topics(known, chosen),
+        "topics": choose_topics(known, chosen) if named else chosen,
         "add": add or {},
         "changes": (set or {})
         | {f"llm.{name}": value for name, value in (llm_option or {}).items()}

@@ -1,0 +1,92 @@
+"""Topics with a name: runs say it, and refuse it for other content."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import arena
+from arena import cli
+from arena.errors import ArenaError, CorpusError, DataError
+from arena.tasks import FrozenTopics, TaskSet
+from corpus_builder.cli import main
+
+
+@pytest.fixture
+def named(mini: Path, tmp_path: Path) -> Path:
+    path = tmp_path / "two.tasks.json"
+    words = ["freeze", str(mini), "--name", "two@2026.11", "--topics", "sv:2,sv:1"]
+    assert main([*words, "--output", str(path)]) == 0
+    return path
+
+
+def test_the_file_has_ids_days_and_hashes_and_no_label(named: Path, mini: Path) -> None:
+    manifest = json.loads((mini / "manifest.json").read_text())
+    content = json.loads(named.read_text())
+    assert content.pop("sha256") == FrozenTopics.read(named).identity["sha256"]
+    assert content == {
+        "name": "two@2026.11",
+        "corpus": manifest["content_sha256"],
+        "tasks": manifest["tasks_sha256"],
+        "topics": {"sv:1": "2022-06-15", "sv:2": "2021-12-31"},
+    }
+
+
+def test_a_run_of_it_and_its_results_name_it(
+    named: Path, mini: Path, tmp_path: Path, capsys: Any
+) -> None:
+    words = [
+        "--corpus",
+        mini,
+        "--task",
+        "discovery",
+        "--agent",
+        "title",
+        "--output",
+        tmp_path / "r",
+    ]
+    capsys.readouterr()
+    assert cli.main(["run", *map(str, words), "--topics", str(named)]) == 0
+    identity = FrozenTopics.read(named).identity
+    assert f"Topics of two@2026.11 ({identity['sha256'][:12]})." in capsys.readouterr().out
+    for file in ("manifest.json", "metrics.json"):
+        assert json.loads((tmp_path / "r" / file).read_text())["task_set"] == identity
+    assert json.loads((tmp_path / "r/manifest.json").read_text())["topics"] == ["sv:2", "sv:1"]
+    listed = arena.run(mini, "discovery", "title", tmp_path / "l", topics=["sv:1", "sv:2"])
+    assert "task_set" not in listed
+
+
+def test_other_content_is_refused(named: Path, tiny: Path, tmp_path: Path) -> None:
+    frozen = FrozenTopics.read(named)
+    with pytest.raises(CorpusError, match=r"'two@2026.11' is of corpus .* these are"):
+        arena.run(tiny, "discovery", "title", tmp_path / "r", topics=frozen)
+    assert not (tmp_path / "r").exists()
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        (None, "No such file"),
+        ("{", "Expecting"),
+        ("[]", "it="),
+        ('{"name": "x"}', "corpus is missing"),
+        ("edited", "it was edited"),
+    ],
+)
+def test_what_is_no_such_file(named: Path, text: str | None, told: str) -> None:
+    if text == "edited":
+        text = named.read_text().replace("sv:1", "sv:3")
+    named.unlink()
+    if text is not None:
+        named.write_text(text)
+    with pytest.raises(DataError, match=told):
+        FrozenTopics.read(named)
+
+
+@pytest.mark.parametrize("name", ["surveys", "Surveys@1", "a b@1", "../a@1", "@1", "a@"])
+def test_a_name_has_a_version(name: str, mini: Path) -> None:
+    with pytest.raises(ArenaError, match="write NAME@VERSION"):
+        FrozenTopics.freeze(name, TaskSet(mini), ["sv:1"])
