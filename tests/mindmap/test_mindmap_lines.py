@@ -27,6 +27,8 @@ BEES = ("Bees", ("Sleep", ("Day",), ("Night",)), ("Dance", ("Waggle",)))
         "# Bees\n1. Sleep\n   a) Day\n   b) Night\n2. Dance\n   a) Waggle\n",
         "# Bees\nI. Sleep\n\t(a) Day\n\t(b) Night\nII. Dance\n\t(a) Waggle\n",
         "# Bees\nA. Sleep\n   i. Day\n   ii. Night\nB. Dance\n   i. Waggle\n",
+        "# Bees\n(1) Sleep\n    (a) Day\n    (b) Night\n(2) Dance\n    (a) Waggle\n",
+        "# Bees\n(1) Sleep\n  (1) Day\n  (2) Night\n\n(2) Dance\n  (1) Waggle\n",
         "# Bees\nA. Sleep\nA.1 Day\nA.2. Night\nB. Dance\n    B.1 Waggle\n",
         "# Bees\n■ Sleep\n  – Day\n  – Night\n■ Dance\n  · Waggle\n",
         "# Bees\n▶ Sleep\n  ▫ Day\n  ▫ Night\n▶ Dance\n  ⁃ Waggle\n",
@@ -50,6 +52,7 @@ def test_letters_roman_numbers_and_other_bullets_begin_items(text):
         ),
         ("# Bees\n- Dance\n\nC. elegans is no bee.\nD. rerio is none.", ("Bees", ("Dance",))),
         ("# Bees\n- Dance\n\nI. Kant saw bees.", ("Bees", ("Dance",))),
+        ("# Bees\n- Dance\n\n(7) is what a bee counts to.", ("Bees", ("Dance",))),
     ],
 )
 def test_letters_that_count_up_from_nothing_are_part_of_names(text, right):
@@ -63,6 +66,22 @@ def test_line_breaks_that_a_model_escaped_twice_are_read_and_noted(read):
     (note,) = notes
     assert note.startswith(r"line breaks written as \n read (1): '# Bees\\n## Sleep\\n- Day")
     assert tree(read("# Bees\n" + r"- Sleep\nDay\nNight")[0]) == ("Bees", (r"Sleep\nDay\nNight",))
+
+
+@pytest.mark.parametrize("item", ["**[b-7]** Bees", "[@b-7]", "__[b-7]__: Bees", "[b-7] - Bees"])
+def test_papers_of_a_list_are_marked_in_several_ways(item):
+    made, _ = read_mind_map(f"# Bees\n- Sleep\n  - {item}\n")
+    assert [(node.label, *node.papers) for node in made.nodes()] == [("Bees",), ("Sleep", "b-7")]
+
+
+def test_a_key_around_a_tree_is_no_heading():
+    whole = {"label": "Bees", "children": ["Sleep"]}
+    for text in ({"mind_map": whole}, {"mindmap": {"title": "Bees", "children": ["Sleep"]}}):
+        assert tree(read_mind_map(json.dumps(text))[0]) == ("Bees", ("Sleep",))
+    assert tree(read_mind_map({"map": {"Bees": ["Sleep"]}})[0]) == (
+        "",
+        ("map", ("Bees", ("Sleep",))),
+    )
 
 
 NODES = [{"id": 7, "title": "Bees"}, {"id": "s", "title": "Sleep"}, {"id": "d", "title": "Dance"}]

@@ -39,7 +39,9 @@ _INDENT = re.compile(r"^[ \t\u00a0\u3000]+", re.MULTILINE)
 _WIDE = str.maketrans({"\u00a0": " ", "\u3000": "  "})  # the blank of Chinese has two columns
 _BULLET = re.compile(r"^(?:[•◦▪▫‣⁃●○■□◆▶➢➤–·](?=\s)|[①-⑳])", re.MULTILINE)
 _LETTERED = re.compile(
-    r"^([ \t\u00a0\u3000]*)\(?([A-Za-z]|[IVX]{1,7}|[ivx]{1,7})[.)][ \t]+(?=\S)", re.MULTILINE
+    r"^([ \t\u00a0\u3000]*)\(?((?<=\()\d{1,2}(?=\))|[A-Za-z]|[IVX]{1,7}|[ivx]{1,7})"
+    r"[.)][ \t]+(?=\S)",
+    re.MULTILINE,
 )
 _STARRED = re.compile(r"^([*+-])\1{1,5}(?= [^\s*])", re.MULTILINE)
 _STARS = re.compile(r"^([*+-])\1{0,5}(?= )", re.MULTILINE)
@@ -64,7 +66,9 @@ _COMMENT = re.compile(
 _ATTRIBUTES = re.compile(r"(?<!\\)\{(?:-|:?\s*(?:#[\w-]|\.[^\W\d])[^{},]*)\}$")
 _TAG = re.compile(r"</?(?:a|b|br|code|em|i|mark|small|span|strong|sub|sup|u)\b[^<>]*>", re.I)
 
-_PAPER = re.compile(r"\[((?:[^\[\]\\]|\\.){1,2000})\](?=[:\s]|$)")  # [p1] Title
+_PAPER = re.compile(  # [p1] Title, **[p1]** Title, [@p1]
+    r"(?P<bold>\*\*|__)?\[@?(?P<id>(?:[^\[\]\\]|\\.){1,2000})\](?(bold)(?P=bold))(?=[:\s]|$)"
+)
 _TASK = re.compile(r"\[[ xX]\]\s+")
 _LEAD = re.compile(r"(\*\*|__)((?:[^*_\\]|\\.|\*(?!\*)|_(?!_))+)\1(.*)", re.DOTALL)
 _AFTER_LEAD = re.compile(r"\s*(?:$|:|\.(?=\s|$)|[–—]|-\s)")
@@ -73,7 +77,7 @@ _LITERAL = re.compile(r"[ *_]*\(?\w{0,4}[&\\]")  # who escapes what begins a lab
 _YAML = re.compile(r"""["']?(?:label|name|children|subtopics)["']?\s*:""")
 
 
-_COUNTED = (tuple("abcdefghijklmnopqrstuvwxyz"), tuple(ROMANS)[1:])
+_COUNTED = ("abcdefghijklmnopqrstuvwxyz", tuple(ROMANS)[1:], tuple(map(str, range(1, 100))))
 
 
 def read_markdown(text: str, lists: bool | None = None) -> tuple[MindMap, list[str]]:
@@ -201,10 +205,10 @@ def parse_document(text: str) -> Document:
 
     They are those of CommonMark without indentation. The columns of list items alone say which is
     below which: two columns more than the item above make a deeper item, whatever the marker.
-    Bullets of Word, ``①`` and the like are markers; so are ``a.``, ``(B)`` and ``iv)`` where those
-    of a column count up, and ``2.1`` below an item 2 (``A.1`` below A), wherever it begins, and
-    ``2.2`` after that. A rule under a paragraph of several lines makes no heading of it. Without
-    ``#``, ``**`` is one.
+    Bullets of Word, ``①`` and the like are markers; so are ``a.``, ``(B)``, ``iv)`` and ``(1)``
+    where those of a column count up, and ``2.1`` below an item 2 (``A.1`` below A), wherever it
+    begins, and ``2.2`` after that. A rule under a paragraph of several lines makes no
+    heading of it. Without ``#``, ``**`` is one.
     """
     apart: list[tuple[str, str]] = []
     if _STARRED.search(text) and "\n#" not in f"\n{text}":
@@ -228,10 +232,10 @@ def parse_document(text: str) -> Document:
 
 
 def _with_bullets(text: str) -> str:
-    """Return a text with a bullet before each letter or Roman number that counts up in a column."""
-    columns: dict[tuple[str, bool], set[str]] = {}
+    """Return a text with a bullet before each letter or number that counts up in a column."""
+    columns: dict[tuple[str, str], set[str]] = {}
     for blanks, number in _LETTERED.findall(text):
-        columns.setdefault((blanks, number.isupper()), set()).add(number.lower())
+        columns.setdefault((blanks, _kind(number)), set()).add(number.lower())
     known = {
         key
         for key, found in columns.items()
@@ -239,10 +243,14 @@ def _with_bullets(text: str) -> str:
     }
 
     def marked(match: re.Match[str]) -> str:
-        is_item = (match[1], match[2].isupper()) in known
+        is_item = (match[1], _kind(match[2])) in known
         return f"{match[1]}- {match[0].lstrip()}" if is_item else match[0]
 
     return _LETTERED.sub(marked, text)
+
+
+def _kind(number: str) -> str:
+    return "1" if number.isdigit() else "A" if number.isupper() else "a"
 
 
 class _Blocks:
@@ -395,8 +403,8 @@ def _entry(block: Block, tree: Builder) -> OutlineEntry:
             raise too_long(raw)
         label, whole = raw, raw
     else:
-        if (paper := _PAPER.match(raw)) and ID.search(paper[1]):
-            return OutlineEntry(block.level, None, is_item=True, paper=plain(paper[1]))
+        if (paper := _PAPER.match(raw)) and ID.search(paper["id"]):
+            return OutlineEntry(block.level, None, is_item=True, paper=plain(paper["id"]))
         whole = _TASK.sub("", raw[:_LONGEST_READ], count=1)
         if _YAML.match(whole):
             raise DataError(

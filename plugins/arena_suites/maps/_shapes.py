@@ -10,6 +10,7 @@ from arena.errors import DataError, clip
 _LABEL = ("label", "name", "title", "text", "topic", "heading", "category")
 _BELOW = ("children", "subtopics", "nodes", "topics", "subcategories", "sections", "branches")
 _PAPERS = ("papers", "paper_ids", "references")
+_AROUND = ("mind_map", "mindmap", "mind-map", "map", "root", "tree", "taxonomy")
 _PARENT = ("parent", "parent_id")
 _ENDS = (("source", "target"), ("from", "to"), ("parent", "child"))
 
@@ -18,7 +19,8 @@ def reshaped(value: Any) -> Any:
     """Return a map of another shape as objects with a label; any other value as it is.
 
     Known are objects with other keys, such as ``{"text", "nodes"}`` or ``{"topics": [{"topic",
-    "papers"}]}``; lists of objects with a ``level`` or a ``parent``; and nodes with edges.
+    "papers"}]}``; ``{"mind_map": {...}}`` around a tree; lists of objects with a ``level`` or
+    a ``parent``; and nodes with edges.
 
     Raises:
         DataError: Nodes share an id, have two parents, or are their own descendants; or an edge is
@@ -36,6 +38,9 @@ def reshaped(value: Any) -> Any:
         return value
     if not isinstance(value, Mapping):
         return value
+    around = _key(_AROUND, value, dict)
+    if around and len(value) == 1 and _label(value[around]) and _key(_BELOW, value[around], list):
+        return reshaped(value[around])
     nodes, edges_of = value.get("nodes"), value.get("edges", value.get("links"))
     if isinstance(nodes, list) and isinstance(edges_of, list) and all(map(_label, nodes)):
         return _by_edges(nodes, map(_ends, edges_of))
