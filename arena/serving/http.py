@@ -133,7 +133,7 @@ class Guard:
         self._app, self._local, self._token = app, local, token
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer 400, 403, 401 or 413, or let the application answer."""
+        """Answer 400, 403, 401 or 413, or let the application answer what came as a whole."""
         if scope["type"] == "lifespan":
             await self._app(scope, receive, send)
             return
@@ -141,6 +141,8 @@ class Guard:
         body: list[Message] = []
         while scope["type"] == "http" and not (body and not body[-1].get("more_body")):
             body.append(await receive())  # also a refused body, or its sender reads no answer
+            if body[-1]["type"] == "http.disconnect":  # nobody is there to answer
+                return
             size += len(body[-1].get("body", b""))
             if size > LARGEST:
                 refused = refusal(413, f"the body has more than {LARGEST:,} bytes.")

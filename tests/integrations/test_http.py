@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import signal
 import subprocess
@@ -50,6 +51,20 @@ def post(address: str, **options) -> requests.Response:
 def test_refusals(address, options, status, error):
     got = post(address, **options)
     assert (got.status_code, error in got.text) == (status, True), got.text
+
+
+def test_a_request_that_never_came_as_a_whole_is_not_carried_out():
+    messages = [
+        {"type": "http.request", "body": b'{"query": "bees"}', "more_body": True},
+        {"type": "http.disconnect"},
+    ]
+
+    async def receive():
+        return messages.pop(0)
+
+    scope = {"type": "http", "headers": [(b"host", b"localhost")]}
+    asyncio.run(http.Guard(None, True, None)(scope, receive, None))
+    assert not messages
 
 
 def test_too_many_connections(mini, monkeypatch):
