@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from arena.cli import results
 from arena.cli.app import Command, Parser, add_command, add_group, command_line, main_command
-from arena.cli.board import verify
+from arena.cli.board import board, verify
 from arena.cli.cite import cite
 from arena.cli.commands import commands_of
 from arena.cli.list import list_names, plugins
@@ -18,7 +18,7 @@ from arena.serving import INTEGRATIONS
 
 _COMMANDS: dict[str, Command] = {
     "search": search, "run": run, "score": score, "rescore": rescore,
-    "compare": results.compare, "verify": verify, "show": show,
+    "compare": results.compare, "verify": verify, "board": board, "show": show,
     "view": view, "list": list_names, "audit": audit, "plugins": plugins,
     "cite": cite,
 }  # fmt: skip
@@ -27,7 +27,7 @@ _SECTIONS = {
     "run agents": ("run", "experiment", "train", "serve"),
     "score and compare": ("compare", "score", "rescore", "evaluate", "judge", "mindmap", "report"),
     "see what happened": ("view", "show", "credit", "export"),
-    "check": ("verify", "audit", "report-card", "plugins"),
+    "check": ("verify", "board", "audit", "report-card", "plugins"),
     "write about it": ("cite",),
 }
 """Aims of people -> the commands for them, for the help."""

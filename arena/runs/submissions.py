@@ -16,7 +16,6 @@ from typing import IO, Any, NamedTuple
 
 from arena.errors import ArenaError, DataError, clip, first_line
 from arena.runs.directory import MANIFEST
-from arena.runs.trajectories import TRAJECTORIES
 
 _PACK = "Pack the directory of a run, and nothing else, as .tar.gz or .zip."
 _STEP = b'"observation_sha256"'  # in a text the quotes are escaped
@@ -154,6 +153,5 @@ def _special(path: Path, name: str) -> DataError:
 def _too_large(path: Path, limits: Limits) -> DataError:
     return DataError(
         f"{str(path)!r} has more than {limits.size / 1e9:g} GB, unpacked, the most that a "
-        f"submission may have. Leave out all but {MANIFEST}, {TRAJECTORIES} and the other files of "
-        "the run, or raise the limit with --max-size."
+        f"submission may have. Leave out what `arena run` did not write."
     )

@@ -14,7 +14,7 @@ import gymnasium
 from arena.corpus import Corpus
 from arena.encoders import promises_bits
 from arena.errors import ArenaError, CorpusError, DataError, clip
-from arena.kit.files import read_json, read_sealed, schema_error, sha256_file
+from arena.kit.files import json_value, read_json, read_sealed, sha256_file
 from arena.kit.terminal import progress
 from arena.metrics import mean
 from arena.mindmap import identity
@@ -251,20 +251,10 @@ def _changed_verdicts(directory: Path) -> list[str]:
 def _claims(recorded: OpenedRun) -> dict[str, Any]:
     """Return what the run says of its agent: options of the agent, and ``claims.json``, if any."""
     options, path = recorded.manifest["agent_options"], recorded.directory / CLAIMS
-    claims: dict[str, Any] = {"agent": recorded.manifest["agent"]}
-    claims |= {name: options.get(name) for name in ("model", "model_cutoff")}
-    claims |= {"openness": None}
-    if path.is_file():
-        try:
-            own = read_json(path)
-            why = schema_error(own, dict.fromkeys(own, str))
-        except (ValueError, TypeError) as error:
-            why = str(error)
-        if why is None and (unknown := own.keys() - claims.keys()):
-            why = f"it has {clip(min(unknown))}, and may have {', '.join(claims)}"
-        if why is None and own.get("openness", OPENNESS[0]) not in OPENNESS:
-            why = f"openness={clip(own['openness'])} is none of {', '.join(OPENNESS)}"
-        if why is not None:
-            raise DataError(f"{str(path)!r}: {why}. Correct it, or delete it.")
-        claims |= own
-    return claims
+    own = json_value(path.read_bytes()) if path.is_file() else {}
+    if not isinstance(own, dict) or own.get("openness", OPENNESS[0]) not in OPENNESS:
+        raise DataError(
+            f"{str(path)!r}: give a JSON object, with an openness of {', '.join(OPENNESS)}."
+        )
+    stated = {"agent": recorded.manifest["agent"], **options, **own}
+    return {name: stated.get(name) for name in ("agent", "model", "model_cutoff", "openness")}

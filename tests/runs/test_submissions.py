@@ -173,7 +173,7 @@ class Wonder(Agent):
     """Submits labels that stand in its code."""
 
     def act(self, observation):
-        return call("submit", paper_ids=["p1", "p2", "p3"])
+        return call("submit", paper_ids=["p2", "p3", "p4"])
 
 
 def test_labels_as_answers_are_flagged(run, corpus, capsys):
@@ -191,10 +191,8 @@ def test_claims(run, corpus):
     (run / "claims.json").write_text(json.dumps(claims))
     assert verify(run, corpus).claims == {"agent": "title"} | claims
     for wrong, message in (
-        ({"openness": "very"}, "openness='very' is none of open_source_open_weights, "),
-        ({"modell": "m"}, "it has 'modell', and may have agent, model,"),
-        ({"model": 3}, "model=3"),
-        ([], "has no attribute 'keys'|it=|list"),
+        ({"openness": "very"}, "claims.json': give .* an openness of open_source_open_weights, "),
+        ([], "claims.json': give a JSON object"),
     ):
         (run / "claims.json").write_text(json.dumps(wrong))
         with pytest.raises(ArenaError, match=message):
