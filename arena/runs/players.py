@@ -13,6 +13,7 @@ from arena.errors import AgentError, ArenaError, DataError, clip
 from arena.failures import failure
 from arena.kit.lazy import missing
 from arena.kit.options import check_names, check_options, parameters_of
+from arena.plugins import origin_of
 from arena.tasks import Task, TaskSet
 
 if TYPE_CHECKING:
@@ -108,6 +109,12 @@ class AgentFactory:
     def _ask(self, agent: Agent, method: str) -> Any:
         with failures(self.name, f"in {method}()", pass_on=ArenaError):
             return getattr(agent, method)()
+
+
+def baselines() -> list[str]:
+    """Return the agents of the package that ask no model."""
+    kinds = {name: AGENTS.get(name) for name in AGENTS.names()}
+    return [name for name, kind in kinds.items() if not kind.waits and origin_of(kind) is None]
 
 
 @contextmanager

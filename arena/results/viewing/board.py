@@ -11,13 +11,11 @@ from typing import Any, NamedTuple
 
 import yaml
 
-from arena.agents import AGENTS
 from arena.corpus import Corpus
 from arena.envs import EnvConfig
 from arena.errors import AgentError, ArenaError, CorpusError, DataError, clip
 from arena.kit.files import atomic_write, read_json, sha256_file, sha256_json, write_json
 from arena.kit.workdir import OutputKind, other_files, read_manifest_of, staged_directory
-from arena.plugins import origin_of
 from arena.results.comparison import as_json, compare
 from arena.results.comparison import report as reports
 from arena.results.comparison.comparing import Comparison
@@ -26,6 +24,7 @@ from arena.results.viewing import drawing
 from arena.results.viewing.page import write_page
 from arena.runs import run
 from arena.runs.directory import MANIFEST, OpenedRun
+from arena.runs.players import baselines
 from arena.runs.submissions import Limits, open_submission
 from arena.runs.verifying import Verification, verify
 from arena.version import __version__
@@ -101,8 +100,8 @@ def write_board(
         folder = Path(stack.enter_context(TemporaryDirectory()))
         tracks = dict[str, Track]()
         for track in sorted(entered):
-            baselines = _play(configs[track], corpus, topics, folder / track)
-            tracks[track] = _compared(baselines, entered[track], corpus, apart)
+            rivals = _play(configs[track], corpus, topics, folder / track)
+            tracks[track] = _compared(rivals, entered[track], corpus, apart)
         results = {
             "arena": __version__,
             "corpus": corpus.sha256,
@@ -149,10 +148,7 @@ def _play(
     """Return the baselines of a track, the best first; those that cannot play it are left out."""
     usual = {name: getattr(EnvConfig(task=config.task), name) for name in _FREE}
     config, played = EnvConfig.from_settings(config, usual), list[_Entry]()
-    for agent in AGENTS.names():
-        kind = AGENTS.get(agent)
-        if kind.waits or origin_of(kind) is not None:
-            continue
+    for agent in baselines():
         with suppress(AgentError):
             run(corpus, config, agent, folder / agent, topics=topics)
             played.append(_Entry(folder / agent))
@@ -167,21 +163,21 @@ def _headline(entry: _Entry) -> float:
 
 
 def _compared(
-    baselines: Mapping[str, _Entry],
+    rivals: Mapping[str, _Entry],
     entries: Mapping[str, _Entry],
     corpus: Corpus,
     apart: dict[str, str],
 ) -> Track:
     """Compare the entries of a track with its best baseline; set those apart that cannot be."""
-    best, shown = next(iter(baselines)), dict(baselines)
-    wanted = {*baselines[best].run.manifest["topics"]}
+    best, shown = next(iter(rivals)), dict(rivals)
+    wanted = {*rivals[best].run.manifest["topics"]}
     for name, entry in sorted(entries.items(), key=lambda each: -_headline(each[1])):
         try:
             if lacking := wanted - {*entry.run.manifest["topics"]}:
                 raise DataError(f"{len(lacking)} of {len(wanted)} topics were not played.")
             if name in shown:
                 raise DataError("it has the name of a baseline. Name it: NAME=PATH.")
-            open_runs([baselines[best].directory, entry.directory], True, corpus)
+            open_runs([rivals[best].directory, entry.directory], True, corpus)
             shown[name] = entry
         except ArenaError as error:
             apart[name] = str(error).replace(str(entry.directory), name)
