@@ -96,7 +96,7 @@ def test_a_board_is_replaced_by_the_same_bytes_and_nothing_else_is(site, sent, t
     shutil.copytree(site, tmp_path / "site")
     with pytest.raises(DataError, match=r"two submissions are called 'honest'\. Name them: NAME="):
         write_board([sent / "honest", f"honest={sent / 'part'}"], tiny, tmp_path / "site")
-    with pytest.raises(DataError, match=r"no submission is verified; --task names .* edited: top"):
+    with pytest.raises(DataError, match=r"no submission has a row; --task names .* edited: top"):
         write_board([sent / "edited"], tiny, tmp_path / "site")
     assert contents(tmp_path / "site") == contents(site)
     for output in "ab":

@@ -94,14 +94,19 @@ def write_board(
                 entered.setdefault(track, {})[name] = entry
             except (ArenaError, OSError) as error:
                 apart[name] = str(error).replace(str(directory), name)
-        if not entered:
-            why = "".join(f" {name}: {reason}" for name, reason in apart.items())
-            raise DataError(f"no submission is verified; --task names what to show.{why}")
         folder = Path(stack.enter_context(TemporaryDirectory()))
         tracks = dict[str, Track]()
         for track in sorted(entered):
-            rivals = _play(configs[track], corpus, topics, folder / track)
-            tracks[track] = _compared(rivals, entered[track], corpus, apart)
+            try:
+                rivals = _play(configs[track], corpus, topics, folder / track)
+                tracks[track] = _compared(rivals, entered[track], corpus, apart)
+            except ArenaError as error:  # settings that no baseline can play, for example
+                if not entered[track]:
+                    raise
+                apart |= dict.fromkeys(entered[track], f"nothing to compare it with: {error}")
+        if not tracks:
+            why = "".join(f" {name}: {reason}" for name, reason in apart.items())
+            raise DataError(f"no submission has a row; --task names what to show.{why}")
         results = {
             "arena": __version__,
             "corpus": corpus.sha256,
@@ -152,6 +157,8 @@ def _play(
         with suppress(AgentError):
             run(corpus, config, agent, folder / agent, topics=topics)
             played.append(_Entry(folder / agent))
+    if not played:
+        raise DataError(f"no baseline plays the task {config.task!r} with these settings.")
     played.sort(key=lambda entry: -_headline(entry))
     return {f"{entry.directory.name}, {config.retriever}": entry for entry in played}
 
