@@ -18,12 +18,7 @@ from arena.mindmap import read_mind_map
 from corpus_builder.stages import read_config
 from corpus_builder.stages.mind_maps import MIND_MAPS
 
-
-@pytest.fixture(autouse=True)
-def environment(monkeypatch, tmp_path):
-    for name in ("OPENAI_BASE_URL", "OPENAI_API_KEY", "ARENA_LLM_MODE", "ARENA_LLM_STORE"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.chdir(tmp_path)
+pytestmark = pytest.mark.usefixtures("alone")
 
 
 def built(tmp_path, ids, options=None, name="out"):

@@ -17,6 +17,8 @@ from arena.errors import DataError
 from corpus_builder.stages import read_config
 from corpus_builder.stages.surveys import title_pattern
 
+pytestmark = pytest.mark.usefixtures("alone")
+
 PAPERS = [
     {"id": "9", "title": "Graphs: A Survey", "abstract": "We review the literature."},
     {"id": "10", "title": "The Tall Sky Survey", "abstract": "We map 9 galaxies."},
@@ -27,13 +29,6 @@ PAPERS = [
     {"id": "d", "title": "A Review of Graphs", "abstract": "We review the literature."},
     {"id": "e", "title": "Graphs, told again", "is_survey": True, "abstract": "We review graphs."},
 ]
-
-
-@pytest.fixture(autouse=True)
-def environment(monkeypatch, tmp_path):
-    for name in ("OPENAI_BASE_URL", "OPENAI_API_KEY", "ARENA_LLM_MODE", "ARENA_LLM_STORE"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.chdir(tmp_path)
 
 
 def configured(**surveys):

@@ -21,15 +21,10 @@ from corpus_builder.cli import main
 from corpus_builder.digest import make_digests, text_of
 from corpus_builder.manifest import verify
 
+pytestmark = pytest.mark.usefixtures("alone")
+
 NAME = "arena/Organization-v0"
 REFERENCES = ["p:leap", "p:day", "p:month", "p:year", "12345", "p:last"]  # of all topics
-
-
-@pytest.fixture(autouse=True)
-def environment(monkeypatch, tmp_path):
-    for name in ("OPENAI_BASE_URL", "OPENAI_API_KEY", "ARENA_LLM_MODE", "ARENA_LLM_STORE"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.chdir(tmp_path)
 
 
 @pytest.fixture
