@@ -240,6 +240,12 @@ def mini(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return directory / "corpus"
 
 
+@pytest.fixture
+def copy(mini: Path, tmp_path: Path) -> Path:
+    """A copy of `mini` to be written to."""
+    return Path(shutil.copytree(mini, tmp_path / "corpus"))
+
+
 @pytest.fixture(scope="session")
 def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The example: nine papers, and surveys s1 with 3 references in reach and s2 with none.

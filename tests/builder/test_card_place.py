@@ -22,12 +22,6 @@ ROOT = Path(__file__).resolve().parents[2]
 INTACT: dict[str, str] = {}
 
 
-@pytest.fixture
-def copy(mini: Path, tmp_path: Path) -> Path:
-    """A copy of `mini` to be written to."""
-    return Path(shutil.copytree(mini, tmp_path / "corpus"))
-
-
 def manifest(corpus: Path) -> dict[str, Any]:
     found: dict[str, Any] = json.loads((corpus / "manifest.json").read_text())
     return found

@@ -5,7 +5,6 @@ from __future__ import annotations
 import gzip
 import json
 import re
-import shutil
 from pathlib import Path
 from typing import Any
 
@@ -15,12 +14,6 @@ from arena.corpus import Corpus, layout
 from arena.errors import ArenaError, CorpusError
 from corpus_builder.cli import main
 from corpus_builder.manifest import verify
-
-
-@pytest.fixture
-def copy(mini: Path, tmp_path: Path) -> Path:
-    """A copy of `mini` to be damaged."""
-    return Path(shutil.copytree(mini, tmp_path / "corpus"))
 
 
 def run(capsys: Any, *arguments: object) -> tuple[int, str, str]:

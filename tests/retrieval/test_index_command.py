@@ -42,12 +42,6 @@ def toys(monkeypatch: Any) -> None:
     toy_engine.register()
 
 
-@pytest.fixture
-def copy(mini: Path, tmp_path: Path) -> Path:
-    """A copy of `mini` to be added to."""
-    return Path(shutil.copytree(mini, tmp_path / "corpus"))
-
-
 def command(*arguments: object, code: str = "", **options: Any) -> Any:
     """Run ``arena-corpus index`` in a process of its own."""
     line = [sys.executable, "-c", TOYS + code + MAIN, "index", *map(str, arguments)]
