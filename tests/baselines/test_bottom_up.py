@@ -1,4 +1,4 @@
-"""The agent `bottom-up`, with a scripted server."""
+"""The agents `bottom-up` and `few-shot`, with a scripted server."""
 
 from __future__ import annotations
 
@@ -58,9 +58,9 @@ def graphs(tmp_path_factory) -> Path:
     return directory
 
 
-def play(corpus, output, server=None, task="organization", how=None, **options):
+def play(corpus, output, server=None, agent="bottom-up", how=None, **options):
     given = {"model": "scripted"} | ({"base_url": server.url} if server else {}) | options
-    return arena.run(corpus, task, "bottom-up", output, agent_options=given, **(how or {}))
+    return arena.run(corpus, "organization", agent, output, agent_options=given, **(how or {}))
 
 
 def episodes(run: Path) -> list[dict]:
@@ -182,26 +182,34 @@ def test_batches_are_filed_into_the_tree_of_the_first(graphs, tmp_path):
 
 # Failures and limits
 
+TOO_LONG = Trouble(400, error={"message": "maximum context length exceeded"})
 BAD = {
-    "cut off": '<typology>{"name": "Graphs", "subtop',
-    "the example": '{"name": "the topic", "subtopics": [{"name": "a heading", "subtopics": [{"name"'
-    ': "a narrower heading", "papers": [3, 8]}, {"name": "another one", "papers": [1]}]}, {"name": '
-    '"a heading", "papers": [2, 5]}]}',
-    "no papers": json.dumps({"A": {"B": None}}),
-    "too long": Trouble(400, error={"message": "maximum context length exceeded"}),
+    "cut off": ("bottom-up", '<typology>{"name": "Graphs", "subtop'),
+    "the example": (
+        "bottom-up",
+        '{"name": "the topic", "subtopics": [{"name": "a heading", "subtopics": [{"name"'
+        ': "a narrower heading", "papers": [3, 8]}, {"name": "another one", "papers": [1]}]}, '
+        '{"name": "a heading", "papers": [2, 5]}]}',
+    ),
+    "no papers": ("bottom-up", json.dumps({"A": {"B": None}})),
+    "too long": ("bottom-up", TOO_LONG),
+    "prose": ("few-shot", "I would rather not [1]."),
+    "a root alone": ("few-shot", '<typology>{"name": "Graphs"}</typology>'),
+    "too long for few-shot": ("few-shot", TOO_LONG),
 }
 
 
-@pytest.mark.parametrize("answer", BAD.values(), ids=BAD)
-def test_without_a_tree_no_map_is_submitted(answer, graphs, tmp_path):
+@pytest.mark.parametrize(("agent", "answer"), BAD.values(), ids=BAD)
+def test_without_a_tree_no_map_is_submitted(agent, answer, graphs, tmp_path):
     with LLMServer(lambda body: answer) as server:
-        summary = play(graphs, tmp_path / "run", server)
+        summary = play(graphs, tmp_path / "run", server, agent)
         assert len(server.requests) == (1 if isinstance(answer, Trouble) else 2)
     assert summary["counts"]["scored"] == 1
     assert summary["mean"]["heading_soft_recall"] == 0
     assert submitted(tmp_path / "run") is None
-    assert len(notes(tmp_path / "run")["llm"]["failed"]) == 1
-    play(graphs, tmp_path / "replay", mode="replay")
+    told = notes(tmp_path / "run")["llm"]
+    assert (len(told["failed"]), told["stopped"]) == (1, None)
+    play(graphs, tmp_path / "replay", agent=agent, mode="replay")
     assert contents(tmp_path / "run") == contents(tmp_path / "replay")
 
 
@@ -223,3 +231,44 @@ def test_at_a_limit_the_tree_so_far_is_submitted(limit, expected, graphs, tmp_pa
     counts = notes(tmp_path / "run")
     assert counts["llm"]["stopped"] == (None if limit == 3 else "max_calls")
     assert counts["filing"]["other"] == (6 if limit == 0 else len((expected).get("Other", [])))
+
+
+# A map from the topic alone
+
+
+def test_a_map_from_the_topic_alone(graphs, tmp_path):
+    headings = {"Colouring": {"Planar": None, "Edges": None}, "Paths": None}
+    answer = f"Here it is.\n<typology>\n{json.dumps(headings)}\n</typology>"
+    with LLMServer([answer]) as server:
+        mean = play(graphs, tmp_path / "run", server, "few-shot")["mean"]
+        (request,) = server.requests
+    asked = last_text(request)
+    assert asked.endswith("<topic>\ngraphs: a survey\n</topic>\n")
+    assert asked.count("<typology>") == 3  # two examples, and one in the instructions
+    assert "Graphs A" not in asked
+    found = {"Colouring": {"Planar": [], "Edges": []}, "Paths": []}  # the survey's, but no papers
+    assert submitted(tmp_path / "run") == found
+    (step,) = episodes(tmp_path / "run")[0]["steps"]
+    assert step["action"]["tool"] == "organize"
+    assert (mean.pop("paper_filing_agreement"), mean.pop("ari")) == (0, 0)
+    for name, value in mean.items():
+        assert value == (0.0 if "distance" in name else 1.0), name
+
+
+def test_no_heading_of_an_example_is_one_of_a_real_topic(real_data):
+    """The examples are made up; a survey's own map would be its gold label."""
+    baselines = Path(arena.__file__).parent.parent / "baselines"
+    template = (baselines / "prompts" / "few-shot" / "map.txt").read_text(encoding="utf-8")
+    examples = template.split("<typology>\n")[1:]
+    ours = {h for text in examples for h in read_mind_map(text.split("\n</")[0])[0].labels()}
+    assert len(ours) == 33
+    maps = 0
+    for path in (real_data.surveys, real_data.directory / "taxonomies.jsonl"):
+        for line in path.read_text(encoding="utf-8").rstrip("\n").split("\n"):
+            record = json.loads(line)
+            tree = record.get("tree") or record.get("mind_map") or record.get("taxonomy")
+            if tree:
+                maps += 1
+                theirs = {label.casefold() for label in read_mind_map(tree)[0].labels()}
+                assert not theirs & {label.casefold() for label in ours}, record["id"]
+    assert maps > 333
