@@ -173,6 +173,21 @@ def full_text(paper):
     return " ".join([paper["title"], paper["abstract"], *sections])
 
 
+# An encoder.
+
+
+class Axes(dict):
+    """Texts with chosen cosines: each is a vector of two numbers, by its first letter."""
+
+    def labels(self, texts):
+        return np.array([self[text[0]] for text in texts], np.float32)
+
+    queries = labels
+
+
+AXES = Axes(a=(1, 0), b=(0, 1), c=(0.6, 0.8), d=(-1, 0))
+
+
 # Episodes.
 
 

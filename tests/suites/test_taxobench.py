@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-import numpy as np
 import pytest
 import yaml
+from helpers import AXES
 from llm_server import LLMServer
 
 import arena_suites
@@ -159,18 +159,6 @@ def test_a_row_says_what_its_numbers_hide(score):
     assert rows["1"]["remark"] == "files no paper, which scores of labels do not see"
     assert rows["2"]["node_soft_precision"] > 1 > rows["2"]["node_soft_recall"]
     assert rows["2"]["remark"] == "node_soft_precision above 1: labels that are alike count as one"
-
-
-class Axes(dict):
-    """Texts with chosen cosines: each is a vector of two numbers, by its first letter."""
-
-    def labels(self, texts):
-        return np.array([self[text[0]] for text in texts], np.float32)
-
-    queries = labels
-
-
-AXES = Axes(a=(1, 0), b=(0, 1), c=(0.6, 0.8), d=(-1, 0))
 
 
 def nodes(name, *children):

@@ -6,6 +6,7 @@ import json
 
 import numpy as np
 import pytest
+from helpers import AXES, Axes
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from llm_server import LLMServer, last_text
@@ -21,16 +22,6 @@ def survey(*outline: tuple[int, str]) -> Article:
     return Article("T", "", tuple(Heading(*each) for each in outline), (), (), Report("T"))
 
 
-class Axes(dict):
-    """Texts with chosen cosines: each is a vector of two numbers, by its first letter."""
-
-    def labels(self, texts):
-        return np.array([self[text[0]] for text in texts], np.float32)
-
-    queries = labels
-
-
-AXES = Axes(a=(1, 0), b=(0, 1), c=(0.6, 0.8), d=(-1, 0))
 EXPERTS = survey((0, "Title"), (1, "1 A"), (2, "1.1 B"), (1, "2 C"))
 
 
