@@ -71,7 +71,7 @@ conformance: .conformance/.installed $(VENV)/.tests
 
 # Frameworks that exclude the pins of the project get pins and an environment of their own:
 # requirements/NAME.txt and .venv-NAME. Their tests have NAME in the name of their file.
-INTEGRATIONS := inspect openenv trackio verifiers verl
+INTEGRATIONS := inspect openenv ors trackio verifiers verl
 # These go beside the packages of the tests, or over them; their requirements/NAME.txt has what differs.
 BESIDE := langchain openai-agents rllib sb3 skyrl smolagents verl
 integrations: $(INTEGRATIONS:%=integration-%) $(BESIDE:%=$(VENV)-%/.installed)

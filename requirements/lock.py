@@ -43,6 +43,7 @@ ENVIRONMENTS = {
     # Frameworks that exclude versions of dev.
     "inspect": Environment(("audit", "demo", "inspect", "llm"), TESTS),
     "openenv": Environment(("audit", "demo", "openenv", "llm"), TESTS),
+    "ors": Environment(("audit", "demo", "ors"), TESTS),
     "verifiers": Environment(("audit", "demo", "verifiers"), TESTS),
     "trackio": Environment(("demo", "llm", "trackio"), TESTS),
     # Frameworks beside the packages of dev, or over them.

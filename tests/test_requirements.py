@@ -169,6 +169,7 @@ NEEDS = {
     "serve mcp --corpus {synthetic} --task discovery --http": "serve",
     "serve retrieve --corpus {synthetic} --before 2015": "serve",
     "serve openenv --corpus {synthetic} --task discovery": "openenv",
+    "serve ors --corpus {synthetic} --task discovery": "ors",
     "export inspect {run} --corpus {synthetic} --output a.eval": None,
     "export messages {run} --corpus {synthetic} --output a.jsonl": None,
     "export messages {run} --corpus {synthetic} --output a.parquet": None,

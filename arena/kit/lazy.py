@@ -35,6 +35,7 @@ EXTRAS = {
         "library": "bibtexparser pylatexenc rispy",
         "llm": "httpx2 openai",
         "mindmap": "scipy sklearn",
+        "ors": "openreward",
         "plots": "matplotlib",
         "serve": "anyio mcp starlette uvicorn",
         "static": "wordllama",
