@@ -24,6 +24,7 @@ from typing import Annotated, Any, NamedTuple, cast
 import gymnasium
 from annotated_types import Ge
 
+from arena import monitoring
 from arena.agents import tool_message
 from arena.corpus import Corpus
 from arena.credit import CREDITS, CreditFunction
@@ -145,6 +146,7 @@ class EpisodeSession:
         options = None if topic_id is None else {"topic_id": topic_id}
         self.first, info = env.reset(seed=seed, options=options)
         self.topic_id: str = info["topic_id"]
+        self._began = time.time_ns()
         self.last: SessionStep | None = None
         self.used = clock()
         self._observation = self.first
@@ -165,16 +167,25 @@ class EpisodeSession:
         asked = action if isinstance(action, _Asked) else _Asked(action)
         return step_together({self: asked})[self]
 
-    async def astep(self, action: Any) -> SessionStep:
+    async def astep(self, action: Any, request: Any = None) -> SessionStep:
         """Carry out one action as `step` does, in a thread, without blocking the event loop.
 
         Calls of one session are carried out in the order in which they were made, and searches of
         several sessions in batches. One that is cancelled before it began is not carried out.
+        `request` is as `arena.monitoring.tool_call` takes it.
         """
+        given = action if isinstance(action, Mapping) else {}
+        tool, tools = given.get("tool"), self._env.action_space.tools
+        with monitoring.tool_call(tool, tools, given.get("arguments"), self.key, request) as ended:
+            step = await self._astep(action, tool == "search")
+            ended(step.failed, step.observation)
+        return step
+
+    async def _astep(self, action: Any, searches: bool) -> SessionStep:
         async with self._turn:  # in threads those that wait would hold up other sessions
             asked = _Asked(action)
             try:
-                if isinstance(action, Mapping) and action.get("tool") == "search":
+                if searches:
                     step = await self._threads.run_batched(self, asked)
                 else:  # it may take long
                     step = await self._threads.run(self.step, asked)
@@ -240,6 +251,11 @@ class EpisodeSession:
         if self._watch is not None:
             self._watch.add(totals)
             self._watch = None
+            about = {
+                "gen_ai.conversation.id": self.key, "arena.topic.id": self.topic_id,
+                "arena.calls": totals.steps, "arena.termination": totals.termination,
+            }  # fmt: skip
+            monitoring.record(f"episode {self._env.task_name}", self._began, about)
         return totals
 
     def _finish(self, kept: str | None) -> Totals:
@@ -393,6 +409,7 @@ class Sessions:
         self._threads, self._watch = Threads(_THREADS, step_together), Watch()
         self._gone = threading.Event()
         weakref.finalize(self, self._gone.set)
+        monitoring.SESSIONS.add(self)
         self._reaper: threading.Thread | None = None
 
     @classmethod

@@ -36,6 +36,7 @@ EXTRAS = {
         "llm": "httpx2 openai",
         "mindmap": "scipy sklearn",
         "ors": "openreward",
+        "otel": "opentelemetry prometheus_client",
         "plots": "matplotlib",
         "serve": "anyio mcp starlette uvicorn",
         "static": "wordllama",

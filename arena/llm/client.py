@@ -7,12 +7,14 @@ import threading
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
+from contextvars import copy_context
 from multiprocessing.pool import ThreadPool
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from annotated_types import Ge, MinLen
 
+from arena import monitoring
 from arena.errors import DataError, clip, did_you_mean
 from arena.kit.lazy import once, require
 from arena.kit.options import check_names, check_options, checked, parameters_of
@@ -233,7 +235,9 @@ class Client(Model):
             return [self._ask(request) for request in requests]
         # Its threads are daemons: those of an executor would keep a stopped process waiting.
         with ThreadPool(min(self._parallel, len(requests))) as pool:
-            return list(pool.imap(self._ask, requests))
+            # Each in a copy of this context, which has the span of an episode.
+            each = [(copy_context(), request) for request in requests]
+            return list(pool.imap(lambda pair: pair[0].run(self._ask, pair[1]), each))
 
     def _ask(self, request: tuple[str, dict[str, Any]]) -> Completion:
         """Ask the server until it answers; keep the answer."""
@@ -246,13 +250,15 @@ class Client(Model):
         with self._places:
             self._keep_paid()
             started = time.monotonic()
-            try:
-                answer = self._server.answer(key, body, self._proven)
-                self._proven = True
-                if self._price is not None:
-                    answer = answer._replace(cost=self._price.cost(answer.usage))
-            except RequestRefusedError as error:
-                answer = Completion(key, "", refused=str(error))
+            with monitoring.span(f"chat {self.model}", _of_request(body), "CLIENT") as add:
+                try:
+                    answer = self._server.answer(key, body, self._proven)
+                    self._proven = True
+                    if self._price is not None:
+                        answer = answer._replace(cost=self._price.cost(answer.usage))
+                except RequestRefusedError as error:
+                    answer = Completion(key, "", refused=str(error))
+                add(_of_answer(answer))
             answer = answer._replace(seconds=round(time.monotonic() - started, 3))
             record = answer.record(self.model)
             kept = record
@@ -290,3 +296,24 @@ class Client(Model):
 
     def __repr__(self) -> str:
         return f"Client({self.model!r}, mode={self.mode!r})"
+
+
+def _of_request(body: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the attributes of a request's span; the messages only where texts are asked for."""
+    about = {"gen_ai.operation.name": "chat", "gen_ai.provider.name": "openai"}
+    about["gen_ai.request.model"] = body["model"]
+    if monitoring.texts():
+        about["gen_ai.input.messages"] = monitoring.text_of(body["messages"])
+    return about
+
+
+def _of_answer(answer: Completion) -> dict[str, Any]:
+    """Return the attributes that an answer adds to the span of its request."""
+    about = {
+        "gen_ai.usage.input_tokens": answer.usage.prompt,
+        "gen_ai.usage.output_tokens": answer.usage.completion,
+        "error.type": "refused" if answer.refused else None,
+    }
+    if monitoring.texts():
+        about["gen_ai.output.messages"] = monitoring.text_of([answer.message])
+    return {name: value for name, value in about.items() if value is not None}

@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 
 import gymnasium
 
+from arena import monitoring
 from arena.agents import Agent
 from arena.corpus import Corpus
 from arena.envs import EnvConfig
@@ -117,18 +118,23 @@ class Player:
             with agent_code():
                 return json_action(agent.act(observation))
 
-        with agent_code():
-            agent = self.agents.make(topic_id, seed)
-            agent.tools = tool_schemas(self.env)
-        episode = play(self.env, act, topic_id, seed)
-        first = next(episode)
-        # Now, as the agent may change what it receives.
-        begin, budget = sha256_json(first.observation), dict(first.observation["budget"])
-        steps, step = [], first
-        for step in episode:
-            steps.append(record_step(step, scores=not self.exact))
-        with agent_code():
-            notes = _checked_notes(agent.notes())
+        about = {"gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": self.agents.name}
+        about |= {"arena.task": self.config.task, "arena.topic.id": topic_id}
+        with monitoring.span(f"invoke_agent {self.agents.name}", about) as add:
+            with agent_code():
+                agent = self.agents.make(topic_id, seed)
+                agent.tools = tool_schemas(self.env)
+            episode = play(self.env, act, topic_id, seed)
+            first = next(episode)
+            # Now, as the agent may change what it receives.
+            begin, budget = sha256_json(first.observation), dict(first.observation["budget"])
+            steps, step = [], first
+            for step in episode:
+                steps.append(record_step(step, scores=not self.exact))
+            with agent_code():
+                notes = _checked_notes(agent.notes())
+            ends = {"calls": len(steps), "termination": step.info.get("termination", "")}
+            add({f"arena.{name}": value for name, value in ends.items()})
         return {
             "topic_id": topic_id,
             **({"repeat": repeat} if self.repeats > 1 else {}),

@@ -11,7 +11,7 @@ from typing import Annotated, Any
 
 from annotated_types import Ge
 
-from arena import trec
+from arena import monitoring, trec
 from arena.agents import Agent
 from arena.corpus import Corpus
 from arena.envs import EnvConfig
@@ -122,6 +122,7 @@ def run(
         The content of ``metrics.json``.
     """
     load(plugins)
+    monitoring.start()
     config = EnvConfig.from_settings(task, settings)
     if config.reward_objects:
         raise DataError(

@@ -64,7 +64,9 @@ class PlainCalls:
         id, version, params = call
         entry = self._server.get_request_handler(_METHOD)
         assert entry is not None
-        context: Any = SimpleNamespace(request=Request(scope))
+        context: Any = SimpleNamespace(
+            request=Request(scope), meta=params.meta, request_id=id, protocol_version=version
+        )
         try:
             made: Any = await entry.handler(context, params)
         except MCPError:  # the address is wrong: nothing was carried out

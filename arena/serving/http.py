@@ -17,6 +17,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
+from arena import monitoring
 from arena.errors import DataError, clip
 from arena.kit.lazy import require
 
@@ -80,6 +81,7 @@ def make_server(
     own at it (DNS rebinding), and then sends that name as the host.
     """
     require("a server", "starlette", "uvicorn")
+    monitoring.start()
     import uvicorn
 
     local = is_loopback(host)
@@ -137,7 +139,10 @@ class Guard:
         if scope["type"] == "lifespan":
             await self._app(scope, receive, send)
             return
-        refused, size = self._refused(dict(scope["headers"])), 0
+        from starlette.responses import Response
+
+        headers = dict(scope["headers"])
+        refused, size = self._refused(headers), 0
         body: list[Message] = []
         while scope["type"] == "http" and not (body and not body[-1].get("more_body")):
             body.append(await receive())  # also a refused body, or its sender reads no answer
@@ -151,7 +156,10 @@ class Guard:
         async def again() -> Message:
             return body.pop(0) if body else await receive()
 
-        await (refused or self._app)(scope, again, send)
+        if scope["path"] == "/metrics" and (page := monitoring.metrics_page()) and not refused:
+            refused = Response(page, media_type="text/plain; version=0.0.4")
+        with monitoring.part_of(headers):
+            await (refused or self._app)(scope, again, send)
 
     def _refused(self, headers: dict[bytes, bytes]) -> Response | None:
         host, origin = (headers.get(n, b"").decode("latin-1") for n in (b"host", b"origin"))

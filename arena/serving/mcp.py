@@ -15,6 +15,7 @@ from dataclasses import replace
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
+from arena import monitoring
 from arena.corpus.view import CorpusView
 from arena.errors import ArenaError, DataError, UnknownNameError, UnknownPaperError, clip
 from arena.kit.lazy import require
@@ -102,8 +103,11 @@ def library_server(library: DatedLibrary) -> Server[Any]:
     from mcp.server import Server
 
     async def call(ctx: ServerRequestContext, params: CallToolRequestParams) -> CallToolResult:
-        answer = await asyncio.to_thread(library.call, params.name, params.arguments or {})
-        return result_of(*answer)
+        name, arguments = params.name, params.arguments or {}
+        with monitoring.tool_call(name, library.tools, arguments, request=ctx) as ended:
+            text, failed = await asyncio.to_thread(library.call, name, arguments)
+            ended(failed, text)
+        return result_of(text, failed)
 
     about = (
         f"A library of scholarly papers as it was before {library.view.cutoff}: no later paper "
@@ -141,7 +145,8 @@ def episode_server(sessions: Sessions, only: EpisodeSession | None = None) -> Se
 
     async def call(ctx: ServerRequestContext, params: CallToolRequestParams) -> CallToolResult:
         session = await session_of(ctx)
-        step = await session.astep({"tool": params.name, "arguments": params.arguments or {}})
+        action = {"tool": params.name, "arguments": params.arguments or {}}
+        step = await session.astep(action, ctx)
         total = session.reward  # at each call: totals read all actions again
         ends = {"terminated": step.terminated, "truncated": step.truncated, "info": step.info}
         meta = {"reward": step.reward, "total": total, **ends}
@@ -187,6 +192,8 @@ def serve_stdio(server: Server[Any]) -> None:
         readline=lambda: whole_letters(lines.readline()).decode("utf-8", "replace")
     )
 
+    _watch(server)
+
     async def answer() -> None:
         async with stdio_server(anyio.wrap_file(read)) as (received, sent):
             await server.run(received, sent, server.create_initialization_options())
@@ -224,6 +231,7 @@ def http_app(server: Server[Any], sessions: Sessions | None = None) -> ASGIApp:
         )
         return JSONResponse({"status": "ok", **room})
 
+    _watch(server)
     # The server in front of it checks the host, and the token.
     checked = TransportSecuritySettings(enable_dns_rebinding_protection=False)
     app = server.streamable_http_app(
@@ -235,6 +243,13 @@ def http_app(server: Server[Any], sessions: Sessions | None = None) -> ASGIApp:
     if sessions is not None:
         app.router.routes.insert(0, Route("/mcp", end, methods=["DELETE"]))
     return PlainCalls(app, server)
+
+
+def _watch(server: Server[Any]) -> None:
+    """Begin to watch; the SDK's own spans would be second ones, and have no bound."""
+    monitoring.start()
+    if monitoring.tracer() is not None:
+        server.middleware.clear()
 
 
 _ASKED = "What this episode asks: a topic, the cutoff, the budget and an instruction."

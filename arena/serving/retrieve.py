@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import orjson
 from annotated_types import Interval
 
+from arena import monitoring
 from arena.corpus import Corpus, CorpusView, search_batch
 from arena.dates import parse_cutoff
 from arena.errors import DataError, clip
@@ -161,11 +162,14 @@ def make_app(searcher: Searcher) -> Starlette:
         if kind.partition(";")[0].strip().lower() != "application/json":
             return refusal(415, f"Content-Type is {clip(kind)}: send application/json.")
         parameters, body = request.query_params.multi_items(), await request.body()
-        try:
-            loop = asyncio.get_running_loop()
-            data = await loop.run_in_executor(pool, searcher.answer, parameters, body)
-        except DataError as error:
-            return refusal(400, error)
+        loop = asyncio.get_running_loop()
+        with monitoring.tool_call("retrieve", ["retrieve"], body) as ended:
+            try:
+                data = await loop.run_in_executor(pool, searcher.answer, parameters, body)
+            except DataError as error:
+                ended(True, str(error))
+                return refusal(400, error)
+            ended(False, data)
         return Response(data, media_type="application/json")
 
     async def health(_: Request) -> Response:
