@@ -1,1 +1,1 @@
-"""Commands that this package adds to ``arena``; importing a module registers its own."""
+"""The commands ``arena credit``, ``plan`` and ``profile``; importing a module registers its own."""

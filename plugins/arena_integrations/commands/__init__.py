@@ -1,1 +1,1 @@
-"""Commands that this package adds to ``arena``; importing a module registers its own."""
+"""The commands ``arena export``, ``train`` and ``report-card``; importing a module registers its own."""

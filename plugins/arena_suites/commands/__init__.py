@@ -1,1 +1,1 @@
-"""Commands that this package adds to ``arena``; importing a module registers its own."""
+"""The commands ``arena experiment``, ``judge``, ``mindmap`` and ``report``; importing a module registers its own."""
