@@ -34,6 +34,7 @@ class Environment(NamedTuple):
 ENVIRONMENTS = {
     "core": Environment(),
     "demo": Environment(("demo",)),
+    "server": Environment(("mindmap", "serve", "static")),  # of the Dockerfile
     # With this torch, since another one takes gigabytes of CUDA.
     "dev": Environment(("dev",), ("torch==2.13.0",)),
     "lucene": Environment(("lucene",), alone=True),
