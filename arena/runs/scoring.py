@@ -329,7 +329,7 @@ def rescore(
     if recorded.manifest["environment"].get("empty_gold"):
         summary["empty_gold"] = abstention(summary["per_topic"], len(recorded.task.stages))
     summary["counts"]["not_visible"] = sum(
-        _not_visible(recorded.task, corpus, task_set, a) for a in every
+        not_visible(recorded.task, corpus, task_set, a) for a in every
     )
     counts = count_answers(record["notes"] for record in records)
     return summary | {
@@ -411,7 +411,7 @@ def score(
     summary = scorer.summary(answers)
     rows = summary["per_topic"]
     summary["counts"]["missing"] = sum(s not in run and None not in rows[s].values() for s in rows)
-    summary["counts"]["not_visible"] = _not_visible(opened, corpus, tasks, answers)
+    summary["counts"]["not_visible"] = not_visible(opened, corpus, tasks, answers)
     return summary | {
         "task": opened.name,
         "sha256": {
@@ -423,7 +423,7 @@ def score(
     }
 
 
-def _not_visible(task: Task, corpus: Corpus, tasks: TaskSet, answers: Mapping[str, Answers]) -> int:
+def not_visible(task: Task, corpus: Corpus, tasks: TaskSet, answers: Mapping[str, Answers]) -> int:
     """Return the number of papers in rankings that are not visible at their topic's cutoff."""
     count = 0
     names = [stage.name for stage in task.stages if stage.answer.fits([])]

@@ -111,7 +111,9 @@ def test_a_trec_run_of_another_system(title_run, synthetic, topics, tmp_path, ca
     """The run's own file is the same system; other topics are counted and left out."""
     text = (title_run / "run.trec").read_text()
     lines = [line for line in text.splitlines() if not line.startswith(topics[0])]
-    (tmp_path / "rival.trec").write_text("\n".join([*lines, "nowhere Q0 p 1 1.0 x", ""]))
+    (tmp_path / "rival.trec").write_text(
+        "\n".join([*lines, "nowhere Q0 p 1 1.0 x", f"{topics[1]} Q0 of-nobody 9 0.5 x", ""])
+    )
     files = [f"title={title_run}", f"rival={tmp_path / 'rival.trec'}"]
     found = arena.compare(files, corpus=synthetic)
     for metric in found.metrics:
@@ -119,6 +121,7 @@ def test_a_trec_run_of_another_system(title_run, synthetic, topics, tmp_path, ca
         assert theirs == mine | {topics[0]: 0.0}
     said = as_text(found)
     assert "rival: 1 topic that no run played, left out." in said
+    assert "rival: 1 ranked paper is not visible at the topic's cutoff." in said
     assert said.count("rival submitted nothing") == said.count("submitted nothing") == 1
     page = tmp_path / "page.html"
     assert run(*files, "--corpus", synthetic, "--html", page, "--format", "latex") == 0

@@ -15,7 +15,7 @@ from arena.metrics import ENCODER
 from arena.results.comparison.opening import ComparedRun, Effort, PlayedEpisode, has_reader
 from arena.runs.directory import RUN
 from arena.runs.repeats import is_of_repeats
-from arena.runs.scoring import Scorer
+from arena.runs.scoring import Scorer, not_visible
 from arena.text.display import count
 
 _NONE = Effort(0, None, None, None, None, None, None)
@@ -74,6 +74,9 @@ def read_rival(name: str, place: str | Path, beside: ComparedRun, corpus: Corpus
         "that cannot be read, scored as nothing submitted": len(made) - len(read),
     }
     remarks = [f"{name}: {count(n, tasks.unit)} {what}." for what, n in counts.items() if n]
+    if unseen := not_visible(task, corpus, tasks, answers):
+        papers = count(unseen, "ranked paper is", "ranked papers are")
+        remarks.append(f"{name}: {papers} not visible at the {tasks.unit}'s cutoff.")
     return ComparedRun(
         name, manifest, scorer.summary(answers), episodes, _NONE, "it is a file of answers", path,
         task, remarks=tuple(remarks),
