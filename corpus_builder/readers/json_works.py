@@ -25,6 +25,7 @@ from corpus_builder.sources.openalex import add_work
 
 _LIMITS = RecordLimits()
 _NEXT = re.compile(r"\S")
+_DATES = ("date", "publicationDate", "publication_date", "year")  # as Semantic Scholar has them
 
 
 @reader("json", recognises=lambda head: head[:1] in ("{", "["))
@@ -86,7 +87,8 @@ def _paper(record: Any, file: PaperFile, line: int) -> Record | None:
     known = arxiv_key(record.get("arxiv_id", record.get("id")))
     if known and isinstance(record.get("categories"), str) and isinstance(record.get("title"), str):
         return as_paper({**record, "arxiv_id": known.removeprefix("arxiv:")})
-    return {**record, "date": _date(record.get("date"), file, line)}
+    dates = (record[key] for key in _DATES if record.get(key))
+    return {**record, "date": _date(next(dates, None), file, line)}
 
 
 def _date(value: Any, file: PaperFile, line: int) -> Any:

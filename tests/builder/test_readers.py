@@ -251,6 +251,16 @@ def test_the_summary_has_at_most_ten_lines_beside_warnings(tmp_path: Path, capsy
     assert f"3 more rows; `arena-corpus info {tmp_path / 'c'}` has all" in rows[8]
 
 
+def test_the_date_of_json_may_have_another_name(tmp_path: Path) -> None:
+    rows = [
+        {"paperId": "a", "title": "Dunes", "year": 2005, "publicationDate": "2005-09-03"},
+        {"title": "Moss", "year": 2006, "publicationDate": None},
+        {"title": "Sand", "year": 2007, "date": "2004"},
+    ]
+    records, lost = read(tmp_path, "\n".join(map(json.dumps, rows)))
+    assert [each["date"] for each in records] == ["2005-09-03", 2006, "2004"] and not lost
+
+
 def test_items_of_csl_are_lost_and_named(tmp_path: Path) -> None:
     item = {"title": "Kelp", "issued": {"date-parts": [[2018]]}, "author": [{"family": "Ray"}]}
     records, lost = read(tmp_path, json.dumps([item, {"title": "Moss"}]))
