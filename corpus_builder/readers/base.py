@@ -210,6 +210,7 @@ ENTRY_DATE = "entry_date"
 _FORMULA = re.compile(r"(?<!\\)(\$[^$]{1,500}\$)")
 _MEANT = {"textless": "<", "textgreater": ">", "textbar": "|", "textunderscore": "_", "S": "§",
           "degree": "°", "euro": "€", "pounds": "£", "copyright": "©", "slash": "/", "lq": "‘",
+          "glqq": "„", "grqq": "“", "ddag": "‡", "SS": "ẞ", "LaTeXe": "LaTeX2e",
           "rq": "’", "celsius": "°C", "degreeCelsius": "°C", **{n: n for n in NAMES}}  # fmt: skip
 
 

@@ -96,6 +96,7 @@ def test_entries_as_they_are_written(
         (r"it\'s Reefs:\newline Now\quad then", "it's Reefs: Now then"),
         (r"``Reefs'' and \"Kelp\", \~{}5\degreeCelsius", '“Reefs” and "Kelp", ~5°C'),
         ("``Kelp'' in reefs", "“Kelp” in reefs"),
+        (r"\glqq Kelp\grqq{} in \LaTeXe{}\ddag", "„Kelp“ in LaTeX2e‡"),
         (r"\mnras", "mnras"),
         (r"{\noopsort{b}}Reefs", "Reefs"),
         ("Reefs &amp; <i>kelp</i> &#8211; <T> & <", "Reefs & kelp – <T> & <"),
