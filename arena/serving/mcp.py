@@ -188,8 +188,8 @@ def serve_stdio(server: Server[Any]) -> None:
 
     lines = os.fdopen(os.dup(0), "rb")
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)  # no tool and no child reads the client's lines
-    read: Any = SimpleNamespace(
-        readline=lambda: whole_letters(lines.readline()).decode("utf-8", "replace")
+    read: Any = SimpleNamespace(  # PowerShell begins with a byte order mark
+        readline=lambda: whole_letters(lines.readline()).decode("utf-8-sig", "replace")
     )
 
     _watch(server)

@@ -150,6 +150,7 @@ def test_half_a_letter_is_answered_over_stdio(synthetic: Path) -> None:
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
     ) as server:  # fmt: skip
         assert server.stdin and server.stdout
+        server.stdin.write("\ufeff")  # as PowerShell begins
         server.stdin.write(line(0, "initialize", protocolVersion="2025-06-18", **info))
         server.stdin.writelines(calls)
         server.stdin.flush()
