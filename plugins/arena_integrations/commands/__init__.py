@@ -1,1 +1,1 @@
-"""The commands ``arena export``, ``train`` and ``report-card``; importing a module registers its own."""
+"""The commands ``arena export``, ``train`` and ``report-card``; one file each."""

@@ -1,1 +1,1 @@
-"""The commands ``arena experiment``, ``judge``, ``mindmap`` and ``report``; importing a module registers its own."""
+"""The commands ``arena experiment``, ``judge``, ``mindmap`` and ``report``; one file each."""
