@@ -310,6 +310,8 @@ class OpenedRun:
             this = record["topic_id"], record.get("repeat", 0)
             if this in played or record["topic_id"] not in self.manifest["topics"]:
                 foreign = ["topic_id"]
+            if this[1] not in range(self.repeats):
+                foreign = ["repeat"]
             if foreign:
                 raise DataError(
                     f"{str(self.path)!r} line {number} is not of this run: it differs from "

@@ -124,6 +124,14 @@ def truncated(run, corpus, other):
     seal(run, path.name)
 
 
+def another_episode(run, corpus, other):
+    """The easier topic twice, in place of the other one."""
+    path = run / "trajectories.jsonl"
+    last = read_last(run)
+    path.write_text("".join(json.dumps(last | {"repeat": n}) + "\n" for n in range(2)))
+    seal(run, path.name)
+
+
 def share_of_unseen(run, corpus, other):
     last_episode(run, lambda e: e.update(unseen=0.25))
 
@@ -152,6 +160,7 @@ def another_file(run, corpus, other):
         (hits_of_another_engine, "step 1 .*: the observation differs"),
         (a_plug_in, r"The plug-in mine.py .*has changed since the run \(metric letters\)"),
         (truncated, "The run has 1 of its 2 episodes"),
+        (another_episode, "line 2 is not of this run: it differs from manifest.json in repeat"),
         (share_of_unseen, "the share of unseen ids differs: expected 0.25, found 0.0"),
         (failed_scoring, "whether its scoring failed differs: expected true, found false"),
         (definition, "The manifest states definition .*'recall@10'"),
@@ -160,8 +169,8 @@ def another_file(run, corpus, other):
 )
 def test_cheats_are_caught(run, corpus, synthetic, cheat, reason):
     cheat(run, corpus, synthetic)
-    if cheat is another_corpus:
-        with pytest.raises(CorpusError, match=reason):
+    if cheat in (another_corpus, another_episode):
+        with pytest.raises(ArenaError, match=reason):
             verify(run, corpus)
         return
     found = verify(run, corpus)
