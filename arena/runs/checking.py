@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import math
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any, NamedTuple
@@ -100,21 +100,15 @@ def refuse_misstated(
     run: OpenedRun, metrics: Mapping[str, Any], corpus: Corpus | None = None
 ) -> None:
     """Raise CorpusError if a run states a score that its answers do not get, see `misstated`."""
-    if sentence := describe_misstated(run, misstated(run, metrics, corpus)):
-        raise CorpusError(f"{sentence} Restore it, or run it again with --overwrite.")
-
-
-def describe_misstated(run: OpenedRun, found: Sequence[Misstatement] | None) -> str:
-    """Return a sentence on the first score that answers do not get; "" if there is none."""
-    if not found:
-        return ""
-    topic_id, name, stated, true = found[0]
-    where = f"topic {clip(topic_id)}" if topic_id else "the mean"
-    more = f" ({len(found)} such scores)" if len(found) > 1 else ""
-    return (
-        f"{str(run.directory / 'metrics.json')!r} was edited: for {where} it states "
-        f"{name} {clip(stated)}, and the recorded answers get {true}{more}."
-    )
+    if found := misstated(run, metrics, corpus):
+        topic_id, name, stated, true = found[0]
+        where = f"topic {clip(topic_id)}" if topic_id else "the mean"
+        more = f" ({len(found)} such scores)" if len(found) > 1 else ""
+        raise CorpusError(
+            f"{str(run.directory / 'metrics.json')!r} was edited: for {where} it states "
+            f"{name} {clip(stated)}, and the recorded answers get {true}{more}. Restore it, or run "
+            "it again with --overwrite."
+        )
 
 
 def alike(stated: Any, found: Any, tolerance: float = EQUAL) -> bool:
@@ -124,13 +118,11 @@ def alike(stated: Any, found: Any, tolerance: float = EQUAL) -> bool:
     ]
     if all(numbers) and tolerance:
         return math.isclose(stated, found, abs_tol=tolerance)
+    if isinstance(stated, list) and isinstance(found, list):
+        stated, found = dict(enumerate(stated)), dict(enumerate(found))
     if isinstance(stated, dict) and isinstance(found, dict):
         return stated.keys() == found.keys() and all(
             alike(stated[key], found[key], tolerance) for key in stated
-        )
-    if isinstance(stated, list) and isinstance(found, list):
-        return len(stated) == len(found) and all(
-            alike(*both, tolerance) for both in zip(stated, found, strict=True)
         )
     return bool(stated == found)
 

@@ -20,7 +20,7 @@ from arena.metrics import mean
 from arena.mindmap import identity
 from arena.plugins import load
 from arena.runs import environment
-from arena.runs.checking import EQUAL, alike, describe_misstated, misstated
+from arena.runs.checking import EQUAL, alike, refuse_misstated
 from arena.runs.directory import OpenedRun
 from arena.runs.episodes import seed_of
 from arena.runs.replaying import ReplayDifference, replay_episode
@@ -203,9 +203,10 @@ def _other_settings(
 
 def _edited(recorded: OpenedRun, corpus: Corpus, tasks: TaskSet, tolerance: float) -> Iterator[str]:
     """Yield sentences on scores that the answers do not get, and on files that differ."""
-    stated = read_json(recorded.directory / METRICS)
-    if sentence := describe_misstated(recorded, misstated(recorded, stated, corpus)):
-        yield sentence
+    try:
+        refuse_misstated(recorded, read_json(recorded.directory / METRICS), corpus)
+    except CorpusError as error:
+        yield str(error)
     changed = [*_changed_files(recorded, tasks, tolerance), *_changed_verdicts(recorded.directory)]
     if changed:
         yield (

@@ -47,13 +47,20 @@ def run(honest, tmp_path):
 
 
 def edit(run, change, name="manifest.json"):
-    """Change a JSON file, or the last episode, and every hash that the manifest has of it."""
-    path = run / name
-    *rest, last = path.read_text().splitlines() if name.endswith("l") else [path.read_text()]
-    content = json.loads(last)
+    """Change a JSON file of a run, and the hash that the manifest has of it."""
+    content = json.loads((run / name).read_text())
     change(content)
-    path.write_text("\n".join([*rest, json.dumps(content)]) + "\n")
+    (run / name).write_text(json.dumps(content) + "\n")
     seal(run, name)
+
+
+def edit_episodes(run, change):
+    """Change the list of episodes likewise; the last one is of the topic with labels."""
+    path = run / "trajectories.jsonl"
+    episodes = [json.loads(line) for line in path.read_text().splitlines()]
+    change(episodes)
+    path.write_text("".join(json.dumps(episode) + "\n" for episode in episodes))
+    seal(run, path.name)
 
 
 def seal(run, name):
@@ -63,119 +70,93 @@ def seal(run, name):
         (run / "manifest.json").write_text(json.dumps(manifest))
 
 
-def read_last(run):
-    return json.loads((run / "trajectories.jsonl").read_text().splitlines()[-1])
-
-
-def last_episode(run, change):
-    edit(run, change, "trajectories.jsonl")
-
-
-def scores(run, corpus, other):
-    edit(run, lambda m: m["per_topic"]["s1"].update({"recall@100": 1.0}), "metrics.json")
-
-
-def answers(run, corpus, other):
-    last_episode(run, lambda e: e["answers"]["discovery"].reverse())
-
-
-def actions(run, corpus, other):
-    last_episode(run, lambda e: e["steps"][0]["action"]["arguments"].update(query="graphs"))
-
-
-def rewards(run, corpus, other):
-    last_episode(run, lambda e: e["steps"][0].update(reward=1.0, reward_terms={"gain": 1.0}))
-
-
-def budgets(run, corpus, other):
-    edit(run, lambda m: m["budget"].update(max_searches=500))
-
-
-def another_corpus(run, corpus, other):
-    arena.run(other, "discovery", "title", run, topics=1, overwrite=True)
-
-
-def hits_of_another_engine(run, corpus, other):
+def another_engine(run, corpus):
     """Play with one engine, and state another, with all of its hashes."""
     then = json.loads((run / "manifest.json").read_text())
     arena.run(corpus, "discovery", "title", run, retriever="titles", overwrite=True)
     stated = ("environment", "retriever", "retriever_options", "sha256", "definition")
     edit(run, lambda m: m.update({name: then[name] for name in stated}))
-    path = run / "trajectories.jsonl"
-    episodes = map(json.loads, path.read_text().splitlines())
-    path.write_text("".join(json.dumps(e | {"sha256": then["sha256"]}) + "\n" for e in episodes))
-    seal(run, path.name)
+    edit_episodes(run, lambda e: [each.update(sha256=then["sha256"]) for each in e])
 
 
-def a_plug_in(run, corpus, other):
-    """A metric of a file, which was another file when the run was made."""
-
-    @metric("letters", "ranking")
-    def letters(gold, ranking):
-        return float(len(ranking))
-
+def changed_plug_in(run, corpus):
+    """State a metric of a file that has another hash now."""
+    metric("letters", "ranking")(lambda gold, ranking: float(len(ranking)))
     plugin = {"file": "mine.py", "sha256": "0" * 64, "names": ["metric letters"]}
     edit(run, lambda m: m.update(plugins=[plugin]))
 
 
-def truncated(run, corpus, other):
-    path = run / "trajectories.jsonl"
-    path.write_text(path.read_text().splitlines()[0] + "\n")
-    seal(run, path.name)
+def in_file(change, name="manifest.json"):
+    return lambda run, corpus: edit(run, change, name)
 
 
-def another_episode(run, corpus, other):
-    """The easier topic twice, in place of the other one."""
-    path = run / "trajectories.jsonl"
-    last = read_last(run)
-    path.write_text("".join(json.dumps(last | {"repeat": n}) + "\n" for n in range(2)))
-    seal(run, path.name)
+def in_episodes(change):
+    return lambda run, corpus: edit_episodes(run, change)
 
 
-def share_of_unseen(run, corpus, other):
-    last_episode(run, lambda e: e.update(unseen=0.25))
+CHEATS = {
+    "scores": (
+        in_file(lambda m: m["per_topic"]["s1"].update({"recall@100": 1.0}), "metrics.json"),
+        "for topic 's1' it states recall@100 1.0, and the recorded answers get 0.666",
+    ),
+    "answers": (
+        in_episodes(lambda e: e[-1]["answers"]["discovery"].reverse()),
+        "step 2 .*: answers differs",
+    ),
+    "actions": (
+        in_episodes(lambda e: e[-1]["steps"][0]["action"]["arguments"].update(query="graphs")),
+        "step 1 .*: the observation differs",
+    ),
+    "rewards": (
+        in_episodes(lambda e: e[-1]["steps"][0].update(reward=1.0, reward_terms={"gain": 1.0})),
+        "step 1 .*: the reward differs: expected 1.0, found 0.0",
+    ),
+    "budgets": (
+        in_file(lambda m: m["budget"].update(max_searches=500)),
+        r"step 0 \(reset\): the observation differs",
+    ),
+    "another engine's hits": (another_engine, "step 1 .*: the observation differs"),
+    "plug-in": (changed_plug_in, r"The plug-in mine.py .*has changed since the run \(metric lett"),
+    "truncated": (in_episodes(lambda e: e.pop()), "The run has 1 of its 2 episodes"),
+    "easier topics": (
+        in_episodes(lambda e: e.__setitem__(0, e[1] | {"repeat": 1})),
+        "line 1 is not of this run: .* in repeat",
+    ),
+    "unseen": (
+        in_episodes(lambda e: e[-1].update(unseen=0.25)),
+        "the share of unseen ids differs: expected 0.25, found 0.0",
+    ),
+    "failed": (
+        in_episodes(lambda e: e[-1].update(failed={"kind": "KeyError"}, metrics={})),
+        "whether its scoring failed differs: expected true, found false",
+    ),
+    "definition": (
+        in_file(lambda m: m["definition"].update(headline="recall@10")),
+        "The manifest states definition .*'recall@10'",
+    ),
+    "files": (
+        in_file(lambda m: m["files"].update({"/etc/hostname": "0" * 64})),
+        "Edited since the run: /etc/hostname",
+    ),
+}
 
 
-def failed_scoring(run, corpus, other):
-    last_episode(run, lambda e: e.update(failed={"kind": "KeyError"}, metrics={}))
+@pytest.mark.parametrize("name", CHEATS)
+def test_cheats_are_caught(run, corpus, name):
+    cheat, reason = CHEATS[name]
+    cheat(run, corpus)
+    try:
+        found = verify(run, corpus)
+    except DataError as error:  # what cannot be of the run is not played
+        assert re.search(reason, str(error)), error
+    else:
+        assert not found.verified
+        assert re.search(reason, found.reason), found.reason
 
 
-def definition(run, corpus, other):
-    edit(run, lambda m: m["definition"].update(headline="recall@10"))
-
-
-def another_file(run, corpus, other):
-    edit(run, lambda m: m["files"].update({"/etc/hostname": "0" * 64}))
-
-
-@pytest.mark.parametrize(
-    ("cheat", "reason"),
-    [
-        (scores, "for topic 's1' it states recall@100 1.0, and the recorded answers get 0.666"),
-        (answers, "step 2 .*: answers differs"),
-        (actions, "step 1 .*: the observation differs"),
-        (rewards, "step 1 .*: the reward differs: expected 1.0, found 0.0"),
-        (budgets, r"step 0 \(reset\): the observation differs"),
-        (another_corpus, "was run with another corpus"),
-        (hits_of_another_engine, "step 1 .*: the observation differs"),
-        (a_plug_in, r"The plug-in mine.py .*has changed since the run \(metric letters\)"),
-        (truncated, "The run has 1 of its 2 episodes"),
-        (another_episode, "line 2 is not of this run: it differs from manifest.json in repeat"),
-        (share_of_unseen, "the share of unseen ids differs: expected 0.25, found 0.0"),
-        (failed_scoring, "whether its scoring failed differs: expected true, found false"),
-        (definition, "The manifest states definition .*'recall@10'"),
-        (another_file, "Edited since the run: /etc/hostname"),
-    ],
-)
-def test_cheats_are_caught(run, corpus, synthetic, cheat, reason):
-    cheat(run, corpus, synthetic)
-    if cheat in (another_corpus, another_episode):
-        with pytest.raises(ArenaError, match=reason):
-            verify(run, corpus)
-        return
-    found = verify(run, corpus)
-    assert not found.verified
-    assert re.search(reason, found.reason), found.reason
+def test_a_run_over_another_corpus_is_caught(honest, synthetic):
+    with pytest.raises(CorpusError, match="was run with another corpus"):
+        verify(honest, synthetic)
 
 
 class Wonder(Agent):
@@ -326,7 +307,8 @@ def test_last_digits_of_an_encoder(corpus, tmp_path, monkeypatch):
     arena.run(corpus, "discovery", "title", run, topics=["s1"])
     _, step, _ = replay_steps(run, "s1", corpus)
     hits = json.loads(step.observation["result"])["hits"]
-    assert read_last(run)["steps"][0]["scores"] == [hit["score"] for hit in hits]
+    first = json.loads((run / "trajectories.jsonl").read_text())["steps"][0]
+    assert first["scores"] == [hit["score"] for hit in hits]
     assert verify(run, corpus).verified
 
     def as_seen_elsewhere(changed, off):
@@ -336,7 +318,7 @@ def test_last_digits_of_an_encoder(corpus, tmp_path, monkeypatch):
             text = text.replace(f'"score":{hit["score"]}', f'"score":{score}')
         seen = sha256_json(step.observation | {"result": text})
         here = {"scores": scores, "observation_sha256": seen}
-        last_episode(run, lambda episode: episode["steps"][0].update(here))
+        edit_episodes(run, lambda e: e[0]["steps"][0].update(here))
         return verify(run, corpus)
 
     assert as_seen_elsewhere(hits, 3e-7).verified
