@@ -53,10 +53,10 @@ def require_intact(
         stamps[name] = [*numbers, files[name]["sha256"]]
     todo = [name for name in stamps if name in always or known.get(name) != stamps[name]]
     with ThreadPoolExecutor(cores()) as pool:
-        digests = pool.map(sha256_file, [directory / name for name in todo])
-        shown = progress(digests, total=len(todo), desc="check", unit="file")
-        for name, digest in zip(todo, shown, strict=True):
-            if digest != files[name]["sha256"]:
+        hashes = pool.map(sha256_file, [directory / name for name in todo])
+        shown = progress(hashes, total=len(todo), desc="check", unit="file")
+        for name, sha256 in zip(todo, shown, strict=True):
+            if sha256 != files[name]["sha256"]:
                 raise CorpusError(
                     f"{str(directory / name)!r} is damaged: its content is not what was built. "
                     "Build it again, or copy it again.",

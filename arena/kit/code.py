@@ -79,19 +79,19 @@ def code_sha256(*roots: Any) -> str:
     elsewhere, the docstrings count, too, and the files that they import and that are not installed.
     """
     names: list[str] = []
-    digests: dict[str, str] = {}
+    hashes: dict[str, str] = {}
     for root in map(inspect.unwrap, roots):
         if isinstance(root, str):
             names.append(root)
         elif _is_ours(root.__module__):
             names.append(root.__module__)
         else:
-            digest, imported, place = _parsed_item(root)
-            digests[f"{place}:{root.__qualname__}"] = digest
+            sha256, imported, place = _parsed_item(root)
+            hashes[f"{place}:{root.__qualname__}"] = sha256
             names += [name for name in imported if _is_ours(name)]
-            digests |= local_files(root)
-    digests |= imported_files(*names)
-    lines = [f"{name}\0{digest}\n" for name, digest in sorted(digests.items())]
+            hashes |= local_files(root)
+    hashes |= imported_files(*names)
+    lines = [f"{name}\0{sha256}\n" for name, sha256 in sorted(hashes.items())]
     return hashlib.sha256("".join(lines).encode()).hexdigest()
 
 
@@ -113,7 +113,7 @@ def file_sha256(path: Path) -> str:
 
 
 def _imported_locally(names: Iterable[str]) -> dict[str, str]:
-    digests: dict[str, str] = {}
+    hashes: dict[str, str] = {}
     waiting = [*names]
     while waiting:
         name = waiting.pop()
@@ -121,10 +121,10 @@ def _imported_locally(names: Iterable[str]) -> dict[str, str]:
             continue
         for path in _files(name, directory):
             file = path.relative_to(directory).as_posix()
-            if file not in digests:
-                digests[file], imported = _parsed(path.read_bytes(), True)
+            if file not in hashes:
+                hashes[file], imported = _parsed(path.read_bytes(), True)
                 waiting += imported
-    return digests
+    return hashes
 
 
 def _directory(module: str) -> Path | None:
@@ -148,14 +148,14 @@ def imported_files(*names: str) -> dict[str, str]:
         place = root.joinpath(*name.split("."))
         waiting += sorted(place.rglob("*.py")) if place.is_dir() else ()
         waiting += _files(name, root)
-    digests: dict[Path, str] = {}
+    hashes: dict[Path, str] = {}
     while waiting:
         path = waiting.pop()
-        if path not in digests:
+        if path not in hashes:
             stat = path.stat()
-            digests[path], imported = _read(path, stat.st_mtime_ns, stat.st_size)
+            hashes[path], imported = _read(path, stat.st_mtime_ns, stat.st_size)
             waiting += imported
-    return {_name_of(path): digest for path, digest in digests.items()}
+    return {_name_of(path): sha256 for path, sha256 in hashes.items()}
 
 
 @functools.lru_cache(maxsize=4096)
@@ -169,12 +169,12 @@ def _name_of(path: Path) -> str:
 @functools.lru_cache(maxsize=4096)
 def _read(path: Path, changed: int, size: int) -> tuple[str, tuple[Path, ...]]:
     """Return the hash of a file of this project, and the files of it that it imports."""
-    digest, names = _parsed(path.read_bytes(), _SCHEMAS in path.parents)
+    sha256, names = _parsed(path.read_bytes(), _SCHEMAS in path.parents)
     found: dict[Path, None] = {}
     for name in names:
         if (root := own_packages().get(name.partition(".")[0])) is not None:
             found |= dict.fromkeys(_files(name, root))
-    return digest, tuple(found)
+    return sha256, tuple(found)
 
 
 def _is_ours(module: str) -> bool:

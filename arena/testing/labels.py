@@ -139,7 +139,7 @@ def relabelled(corpus: Path, target: Path, number: int, *, keep_references: bool
         table = pq.read_table(source / name)
         changed = list(changes[name](table.to_pylist()))
         pq.write_table(pa.Table.from_pylist(changed, schema=table.schema), target / name)
-        size, digest = (target / name).stat().st_size, sha256_file(target / name)
-        manifest["files"][name] = {"bytes": size, "sha256": digest}
+        size, sha256 = (target / name).stat().st_size, sha256_file(target / name)
+        manifest["files"][name] = {"bytes": size, "sha256": sha256}
     manifest.pop("manifest_sha256")
     write_json(target / _MANIFEST, manifest | {"manifest_sha256": sha256_json(manifest)})
