@@ -263,13 +263,9 @@ def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def synthetic(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A synthetic corpus: seed 7, 600 papers, 8 surveys."""
-    from corpus_builder.build import build
-    from corpus_builder.sources.synthetic import SyntheticSource
-    from corpus_builder.synthetic import SyntheticConfig
+    from helpers import build_synthetic
 
-    directory = tmp_path_factory.mktemp("synthetic") / "corpus"
-    build(SyntheticSource(SyntheticConfig(seed=7, papers=600, surveys=8)), directory)
-    return directory
+    return build_synthetic(tmp_path_factory.mktemp("synthetic") / "corpus", 600, 8)
 
 
 @lru_cache

@@ -16,7 +16,10 @@ import pyarrow.parquet as pq
 
 import arena
 from arena.kit.arrays import StringTable
+from corpus_builder.build import build
 from corpus_builder.sources import LocatedRecord
+from corpus_builder.sources.synthetic import SyntheticSource
+from corpus_builder.synthetic import SyntheticConfig
 
 # Corpora of a few records.
 
@@ -153,7 +156,15 @@ def gold_of(synthetic: Path, topic: str) -> set[str]:
     return listed & set(within_reach(synthetic, topic))
 
 
-# Records of synthetic corpora.
+# Synthetic corpora, and their records.
+
+
+def build_synthetic(directory: Path, papers: int, surveys: int, **options: Any) -> Path:
+    """Build a synthetic corpus of the seed 7; `options` are those of a build."""
+    config = SyntheticConfig(seed=7, papers=papers, surveys=surveys)
+    build(SyntheticSource(config), directory, **options)
+    return directory
+
 
 NEVER = datetime.date.max
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from gymnasium.error import ResetNeeded
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
-from helpers import arena_topics, call
+from helpers import arena_topics, build_synthetic, call
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -28,14 +28,8 @@ LIMITS = ("steps", "searches", "reads", "characters")
 @pytest.fixture(scope="session")
 def corpus(tmp_path_factory: pytest.TempPathFactory) -> arena.Corpus:
     """The synthetic corpus of conftest.py with two engines, opened once for many environments."""
-    from corpus_builder.build import build
-    from corpus_builder.sources.synthetic import SyntheticSource
-    from corpus_builder.synthetic import SyntheticConfig
-
-    directory = tmp_path_factory.mktemp("vector") / "corpus"
-    config = SyntheticConfig(seed=7, papers=600, surveys=8)
-    build(SyntheticSource(config), directory, engines=("bm25", "dense"))
-    return arena.Corpus.open(directory)
+    place = tmp_path_factory.mktemp("vector") / "corpus"
+    return arena.Corpus.open(build_synthetic(place, 600, 8, engines=("bm25", "dense")))
 
 
 @pytest.fixture(scope="session")

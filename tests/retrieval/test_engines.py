@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from helpers import Memory
+from helpers import Memory, build_synthetic
 from test_no_future import check_views, synthetic_facts
 
 import arena
@@ -40,15 +40,8 @@ def test_no_engine_is_left_out():
 @pytest.fixture(scope="session")
 def everything(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The synthetic corpus of conftest.py with an index of every engine."""
-    from corpus_builder.sources.synthetic import SyntheticSource
-
-    directory = tmp_path_factory.mktemp("everything") / "corpus"
-    build(
-        SyntheticSource(SyntheticConfig(seed=7, papers=600, surveys=8)),
-        directory,
-        engines=WITHOUT_JAVA,
-    )
-    return directory
+    place = tmp_path_factory.mktemp("everything") / "corpus"
+    return build_synthetic(place, 600, 8, engines=WITHOUT_JAVA)
 
 
 @pytest.fixture(scope="session", params=CUTOFFS)

@@ -11,6 +11,7 @@ from typing import Any
 import gymnasium
 import numpy as np
 import pytest
+from helpers import build_synthetic
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -25,18 +26,13 @@ from arena.retrieval import (
     parse_name,
 )
 from arena.retrieval.hybrid import Hybrid
-from corpus_builder.build import build
 from corpus_builder.index import build_index
 
 
 @pytest.fixture(scope="module")
 def titled(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A synthetic corpus with two indexes: bm25 over all fields, and titles."""
-    from corpus_builder.sources.synthetic import SyntheticSource
-    from corpus_builder.synthetic import SyntheticConfig
-
-    directory = tmp_path_factory.mktemp("titled") / "corpus"
-    build(SyntheticSource(SyntheticConfig(seed=7, papers=400, surveys=4)), directory)
+    directory = build_synthetic(tmp_path_factory.mktemp("titled") / "corpus", 400, 4)
     build_index(directory, "bm25", name="titles", fields=["title"])
     return directory
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from helpers import contents
+from helpers import build_synthetic, contents
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from ray_cluster import ADDRESSES, Cluster, Driver, wait_for
@@ -18,9 +18,6 @@ from arena.retrieval import Ranking, Request, Retriever, Scope
 from arena.tasks import TaskSet
 from arena_engines.cluster import versions
 from arena_engines.retrievers.ray import DISTRIBUTIONS, Shard
-from corpus_builder.build import build
-from corpus_builder.sources.synthetic import SyntheticSource
-from corpus_builder.synthetic import SyntheticConfig
 
 WORDS = [
     "membrane", "selective", "erosion", "knots", "lattice", "seepage", "of", "a", "the", "zzzz"
@@ -30,11 +27,7 @@ ENGINES = ("bm25", "dense")
 
 @pytest.fixture(scope="module")
 def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    directory = tmp_path_factory.mktemp("ray") / "corpus"
-    build(
-        SyntheticSource(SyntheticConfig(seed=7, papers=300, surveys=4)), directory, engines=ENGINES
-    )
-    return directory
+    return build_synthetic(tmp_path_factory.mktemp("ray") / "corpus", 300, 4, engines=ENGINES)
 
 
 @pytest.fixture(scope="module", params=ENGINES)

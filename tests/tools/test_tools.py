@@ -10,7 +10,7 @@ from typing import Annotated
 import pyarrow.parquet as pq
 import pytest
 from annotated_types import Ge
-from helpers import act, arena_topics, call, links, playing, result, within_reach
+from helpers import act, arena_topics, build_synthetic, call, links, playing, result, within_reach
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -32,13 +32,9 @@ def env(mini):
 @pytest.fixture(scope="module")
 def engines(tmp_path_factory):
     """A synthetic corpus with three indexes: of words in all fields, of titles, of vectors."""
-    from corpus_builder.build import build
     from corpus_builder.index import build_index
-    from corpus_builder.sources.synthetic import SyntheticSource
-    from corpus_builder.synthetic import SyntheticConfig
 
-    directory = tmp_path_factory.mktemp("engines") / "corpus"
-    build(SyntheticSource(SyntheticConfig(seed=5, papers=300, surveys=3)), directory)
+    directory = build_synthetic(tmp_path_factory.mktemp("engines") / "corpus", 300, 3)
     build_index(directory, "bm25", name="titles", fields=["title"])
     build_index(directory, "dense", options={"encoder": "static"})
     return directory
