@@ -374,7 +374,7 @@ def choose_topics(
             )
         return counted[:topics]
     if isinstance(topics, FrozenTopics):
-        topics.check(tasks)
+        topics.check(tasks.identity)
     chosen = {tasks.topic(topic_id).id for topic_id in topics}
     if not chosen:
         raise DataError("no topic is named. Give ids, a number, or nothing for all.")

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from arena.errors import CorpusError, DataError, clip
 from arena.kit.files import read_json, schema_error, sha256_json, write_json
-
-if TYPE_CHECKING:
-    from arena.tasks._task_set import TaskSet
 
 SUFFIX = ".tasks.json"
 """Ends the names of such files, which ``arena-corpus freeze`` writes."""
@@ -25,12 +23,16 @@ class FrozenTopics(tuple[str, ...]):
     """``name``; the hashes of ``corpus`` and ``tasks``, labels included; ``topics``: id -> day."""
 
     @classmethod
-    def freeze(cls, name: str, tasks: TaskSet, topics: list[str]) -> FrozenTopics:
-        """Return topics under a name with a version, such as ``surveys@2026.11``."""
+    def freeze(
+        cls, name: str, identity: Mapping[str, str], days: Mapping[str, str]
+    ) -> FrozenTopics:
+        """Return topics, id -> day, under a name with a version, such as ``surveys@2026.11``.
+
+        `identity` is `TaskSet.identity`: the hashes of ``corpus`` and ``tasks``.
+        """
         if not _NAME.fullmatch(name):
             raise DataError(f"--name {clip(name)}: write NAME@VERSION, such as surveys@2026.11.")
-        days = {topic_id: tasks.topic(topic_id).date for topic_id in topics}
-        return cls._of({"name": name, **tasks.identity, "topics": days})
+        return cls._of({"name": name, **identity, "topics": dict(days)})
 
     @classmethod
     def read(cls, path: str | Path) -> FrozenTopics:
@@ -61,9 +63,9 @@ class FrozenTopics(tuple[str, ...]):
         """Write a file that `read` reads."""
         write_json(path, self.content | {"sha256": sha256_json(self.content)})
 
-    def check(self, tasks: TaskSet) -> None:
-        """Raise CorpusError if the topics are of another corpus, or of other labels."""
-        for what, sha256 in tasks.identity.items():
+    def check(self, identity: Mapping[str, str]) -> None:
+        """Raise CorpusError if the topics are not of that `TaskSet.identity`."""
+        for what, sha256 in identity.items():
             if self.content[what] != sha256:
                 raise CorpusError(
                     f"{self.content['name']!r} is of {what} {self.content[what][:12]}, these are "

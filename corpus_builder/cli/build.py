@@ -135,9 +135,11 @@ def add_build(commands: Any, asked: Collection[str] | None) -> None:
 
 
 def _options(source: Any) -> list[Option]:
-    """Return the parameters of the constructor of a source, none of them a word without a name."""
+    """Return the parameters of the constructor of a source; only one before ``/`` is a word."""
     return [
-        each._replace(parameter=each.parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY))
+        each
+        if each.parameter.kind is inspect.Parameter.POSITIONAL_ONLY
+        else each._replace(parameter=each.parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY))
         for each in options_of(source)
         if each.parameter.kind is not inspect.Parameter.VAR_POSITIONAL
     ]
@@ -155,7 +157,14 @@ def _make_source(name: str, source: Any, arguments: Any) -> Any:
     """Make a source from its options."""
     if hasattr(source, "from_arguments"):
         return source.from_arguments(arguments)
-    return source(**{each.name: getattr(arguments, each.name) for each in _options(source)})
+    words, options = [], {}
+    for option in _options(source):
+        value = getattr(arguments, option.name)
+        if option.parameter.kind is inspect.Parameter.POSITIONAL_ONLY:
+            words.append(value)
+        else:
+            options[option.name] = value
+    return source(*words, **options)
 
 
 def _build(

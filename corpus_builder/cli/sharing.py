@@ -34,8 +34,8 @@ def export_dataset(
     if json:
         print_json(about)
         return
-    print_rows([(name, f"{file['bytes']:,} bytes") for name, file in about["files"].items()])
-    print(f"The canary of the labels is {about['canary']}.")
+    print_rows([(name, count(of["rows"], "row")) for name, of in about["tables"].items()])
+    print(f"Labels are in {output}/labels, with the canary {about['canary']}.")
 
 
 def freeze(
@@ -65,7 +65,8 @@ def freeze(
 
     known = TaskSet(Corpus.open(directory, tasks=tasks))
     chosen = choose_topics(known, parse_topics(topics, known.topics))
-    frozen, path = FrozenTopics.freeze(name, known, chosen), Path(output or f"{name}{SUFFIX}")
+    days = {topic_id: known.topic(topic_id).date for topic_id in chosen}
+    frozen, path = FrozenTopics.freeze(name, known.identity, days), Path(output or name + SUFFIX)
     if not path.name.endswith(SUFFIX):
         raise DataError(f"--output {str(path)!r}: end the name with {SUFFIX}.")
     frozen.write(path)

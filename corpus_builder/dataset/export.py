@@ -32,17 +32,7 @@ ABOUT = "dataset.json"
 SPLIT = "full"
 """The one split of each configuration; `datasets` keeps the name ``all`` to itself."""
 
-FILES = {
-    "papers": "papers.parquet",
-    "citations": "citations.parquet",
-    "topics": "topics.parquet",
-    "qrels": "labels/qrels.parquet",
-    "mindmaps": "labels/mindmaps.parquet",
-    "full_texts": "full_texts.parquet",
-}
-"""Name of a configuration -> its file; docs/corpus-format.md describes the columns."""
-
-_QUERIES = {
+TABLES = {
     "papers": "SELECT * EXCLUDE file_row_number FROM papers ORDER BY file_row_number",
     "citations": """SELECT a.id AS citing, b.id AS cited, influential FROM "references" r
         JOIN papers a ON a.file_row_number = r.document
@@ -59,6 +49,8 @@ _QUERIES = {
     "full_texts": """SELECT id AS paper_id, position, heading, text FROM sections s
         JOIN papers ON file_row_number = s.document ORDER BY s.document, position""",
 }
+"""Name of a configuration -> its rows, docs/building.md; those with a canary are labels."""
+
 _COPY = """COPY ({query}) TO {path} (FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE 4096,
 KV_METADATA {{{metadata}}})"""
 _MEMORY = 1_000_000_000
@@ -125,17 +117,28 @@ def export_dataset(
         staged_directory(output, check, manifest=ABOUT) as new,
     ):
         pages = card_files(root, manifest)
-        _write_tables(root, new, canary, texts is not None)
-        pages |= _pages(manifest, pages["README.md"], new, canary, texts)
+        tables = {
+            name: {
+                "file": file,
+                "rows": pq.read_metadata(new / file).num_rows,
+                "sha256": sha256_file(new / file),
+                "columns": {each.name: str(each.type) for each in pq.read_schema(new / file)},
+            }
+            for name, file in _write_tables(root, new, canary, texts is not None).items()
+        }
+        pages |= _pages(manifest, pages["README.md"], tables, canary, texts)
         for name, page in pages.items():
             (new / name).write_bytes(page.encode())
         hashes = {f"{name}_sha256": manifest[f"{name}_sha256"] for name in ("content", "tasks")}
-        about = {"version": 1, **hashes, "canary": canary, "files": list_files(new)}
+        about = {"version": 1, **hashes, "canary": canary}
+        about |= {"tables": tables, "files": list_files(new)}
         write_json(new / ABOUT, about)
     return about
 
 
-def _write_tables(corpus: Path, output: Path, canary: str, texts: bool) -> None:
+def _write_tables(corpus: Path, output: Path, canary: str, texts: bool) -> dict[str, str]:
+    """Write the tables; return configuration -> file."""
+    files = {}
     (output / "labels").mkdir()
     with connected(output / "spill", _MEMORY, 1) as connection:
         for name in (layout.PAPERS, layout.SECTIONS, layout.REFERENCES, layout.TOPICS, layout.GOLD,
@@ -143,46 +146,47 @@ def _write_tables(corpus: Path, output: Path, canary: str, texts: bool) -> None:
             numbers = ", file_row_number = true" if name == layout.PAPERS else ""
             read = f"read_parquet({literal(corpus / name)}{numbers})"
             execute(connection, f'CREATE VIEW "{Path(name).stem}" AS FROM {read}')
-        for name in progress(FILES if texts else [*FILES][:-1], desc="export", unit="table"):
-            query = _QUERIES[name].format(canary=canary, texts=texts)
-            metadata = f"canary: '{canary}'" if FILES[name].startswith("labels") else ""
-            path = target(output / FILES[name])
-            execute(connection, _COPY.format(query=query, path=path, metadata=metadata))
+        for name, rows in progress([*TABLES.items()], desc="export", unit="table"):
+            if name == "full_texts" and not texts:
+                continue
+            labels = "{canary}" in rows
+            files[name] = f"{'labels/' * labels}{name}.parquet"
+            execute(
+                connection,
+                _COPY.format(
+                    query=rows.format(canary=canary, texts=texts),
+                    path=target(output / files[name]),
+                    metadata=f"canary: '{canary}'" if labels else "",
+                ),
+            )
     shutil.rmtree(output / "spill", ignore_errors=True)
+    return files
 
 
 def _pages(
-    manifest: Mapping[str, Any], card: str, new: Path, canary: str, texts: str | None
+    manifest: Mapping[str, Any],
+    card: str,
+    tables: Mapping[str, Any],
+    canary: str,
+    texts: str | None,
 ) -> dict[str, str]:
-    """Return the files that describe the tables in the folder `new`, by name."""
-    files = {name: file for name, file in FILES.items() if (new / file).is_file()}
-    opened = {name: pq.ParquetFile(new / file) for name, file in files.items()}
-    rows = {name: file.metadata.num_rows for name, file in opened.items()}
-    counts, source = manifest["counts"], manifest["source"]["source"]
-    collection = collections().get(source, {})
+    """Return the files that describe the tables, by name."""
+    collection = collections().get(manifest["source"]["source"], {})
     licence = stated_licence(manifest) or collection.get("licence")
-    licences = [(source, licence or "not said", collection.get("home"))]
-    licences += [("full texts", f"{texts}, as said for the export", None)] * (texts is not None)
-    lost = [("sections of full text", counts["sections"]), ("articles", counts["articles"])]
     head, heading, rest = card.split("---\n", 2)[2].strip().partition("## Counts")
     values = {
         "manifest": manifest,
-        "files": files,
-        "rows": rows,
-        "tables": [(name, file, rows[name]) for name, file in files.items()],
-        "hashes": {name: sha256_file(new / file) for name, file in files.items()},
-        "columns": {
-            name: {column.name: str(column.type) for column in file.schema_arrow}
-            for name, file in opened.items()
-        },
+        "tables": tables,
         "split": SPLIT,
         "canary": canary,
+        "texts": texts,
         "licence": licence,
         "licence_id": licence_id(licence),
-        "licences": licences,
-        "lost": [] if texts else [(what, number) for what, number in lost if number],
+        "home": collection.get("home"),
         "head": Markup(head.strip()),
         "card": Markup(heading + rest),
     }
-    names = ["README.md", "croissant.json", *["environment.yaml"] * bool(rows["topics"])]
+    names = ["README.md", "croissant.json", "environment.yaml"]
+    if not manifest["counts"]["surveys"]:
+        names.pop()  # nothing can be played
     return {name: render(_TEMPLATES / name, **values) for name in names}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import argparse
+import datetime as dt
 import os
 import re
 from collections.abc import Collection, Iterator
@@ -14,21 +14,18 @@ from typing import Any, ClassVar
 import pyarrow as pa
 import yaml
 
-from arena.cli.app import add_argument
 from arena.corpus import layout
 from arena.dates import GUESSED
 from arena.errors import DataError, clip, did_you_mean
-from arena.kit.files import read_json, sha256_file
+from arena.kit.files import json_value, sha256_file
 from arena.kit.lazy import require
-from arena.kit.options import options_of
 from arena.kit.terminal import progress
 from arena.tasks import PROMPT_LEVELS
-from corpus_builder.dataset.export import FILES
-from corpus_builder.records import PAPER_KEYS, nearest_key
+from corpus_builder.records import PAPER_KEYS, SURVEY_KEYS, nearest_key
 from corpus_builder.sources.base import LocatedRecord, source
 
 Row = dict[str, Any]
-_TIME = re.compile(r"(?<=^\d{4}-\d\d-\d\d)[T ].*")
+_TIME = re.compile(r"[T ]\d\d:\d\d.*")
 _SAID = {"year": 4, "month": 7}  # characters of a date of that precision
 
 
@@ -49,34 +46,27 @@ class DataSet:
     def __init__(
         self,
         data: str,
+        /,
         *,
-        map: tuple[str, ...] = (),
+        map: tuple[str, ...] | None = None,
         config: str | None = None,
         split: str | None = None,
     ) -> None:
         require("the source dataset", "datasets")
-        from datasets import get_dataset_config_names
+        from datasets import get_dataset_config_names, logging
 
+        logging.set_verbosity(logging.CRITICAL)  # what it says is in the message
         if (Path(data) / layout.MANIFEST).is_file():
             raise DataError(f"{data!r} is a built corpus, which needs no building.")
-        self._data, self._split, self._columns = data, split, _columns(map)
+        # A folder called csv is not the reader of CSV.
+        self._data = os.path.abspath(data) if Path(data).is_dir() else data  # noqa: PTH100
+        self._split, self._columns = split, _columns(map or ())
         self._files: dict[str, str | None] = {}
         with self._readable():
-            configs = get_dataset_config_names(data)
+            configs = get_dataset_config_names(self._data)
         whole = config is None and not map and "papers" in configs
         self._config = config or ("papers" if "papers" in configs else None)
-        self._beside = [name for name in FILES if name in configs] if whole else []
-
-    @classmethod
-    def add_arguments(cls, parser: argparse.ArgumentParser) -> None:
-        """Add the data set as a word, the others as options."""
-        for option in options_of(cls):
-            add_argument(parser, option)
-
-    @classmethod
-    def from_arguments(cls, arguments: argparse.Namespace) -> DataSet:
-        """Make the source of the arguments that `add_arguments` added."""
-        return cls(**{each.name: getattr(arguments, each.name) for each in options_of(cls)})
+        self._beside = configs if whole else []
 
     def papers(self) -> Iterator[LocatedRecord]:
         """Yield every paper with its citations and sections, in the order of the rows."""
@@ -95,7 +85,7 @@ class DataSet:
                 record["fields"] = [field]
             if found := cited.of(record["id"]):
                 record["references"] = [
-                    {"id": each["cited"], "influential": each["influential"]} for each in found
+                    {"id": each["cited"], "influential": each.get("influential")} for each in found
                 ]
             if found := texts.of(record["id"]):
                 record["sections"] = found
@@ -112,19 +102,13 @@ class DataSet:
             prompts = {level: record.pop(f"prompt_{level}", None) for level in PROMPT_LEVELS}
             record["prompts"] = {level: text for level, text in prompts.items() if text}
             record["references"] = [
-                {"id": each["paper_id"], "influential": each["influential"]}
+                {"id": each["paper_id"], "influential": each.get("influential")}
                 for each in labels.of(record["id"])
             ]
             for row in maps.of(record["id"]):
-                del row["topic_id"], row["canary"]
-                record |= row
-                for key in ("mind_map", "outline"):
-                    try:
-                        record[key] = None if row[key] is None else read_json(row[key])
-                    except ValueError as error:
-                        raise DataError(
-                            f"mindmaps, topic {clip(record['id'])}: {key} is not JSON ({error})."
-                        ) from None
+                for key in ("mind_map", "outline"):  # other texts count as unreadable
+                    row[key] = json_value(row.get(key)) or row.get(key)
+                record |= {key: row[key] for key in row.keys() & SURVEY_KEYS}
             yield LocatedRecord(record, "topics", number)
         labels.end()
         maps.end()
@@ -158,8 +142,10 @@ class DataSet:
         with self._readable():
             builder = load_dataset_builder(self._data, config)
             files = builder.config.data_files
+            if hasattr(builder.config, "batch_size"):  # or whole row groups are read ahead
+                builder.config.batch_size = 64
             if self._split is None and len(files) > 1:
-                raise DataError(f"{place}: name a --split, one of {clip(', '.join(files), 200)}.")
+                raise DataError(f"{place}: name a --split: {', '.join(map(str, files))}.")
             split = self._split or str(next(iter(files)))
             for number, row in enumerate(builder.as_streaming_dataset(split)):
                 for column in needed if number == 0 else ():
@@ -183,6 +169,8 @@ class DataSet:
 
         try:
             yield
+        except DataError:
+            raise
         except (DatasetsError, OSError, ValueError, pa.ArrowException, yaml.YAMLError) as error:
             why = clip(" ".join(str(error).split()).rstrip("."), 300)
             raise DataError(
@@ -232,8 +220,9 @@ def _columns(pairs: Collection[str]) -> dict[str, str]:
 def _resolve(record: Row) -> None:
     """Give a record its date as precise as it was said, without a time of day."""
     date, precision = record.get("date"), record.pop("date_precision", None)
-    if isinstance(date, str):
-        record["date"] = _TIME.sub("", date)
-    elif date is not None and precision is not None:
-        record["date"] = str(date)[: _SAID.get(precision, 10)]
-        record["date_guessed"] = precision == GUESSED
+    if isinstance(date, str | dt.date):
+        day = _TIME.sub("", str(date))
+        record["date"] = day[: _SAID.get(precision, len(day))]
+        record["date_guessed"] = precision == GUESSED or record.get("date_guessed")
+    elif isinstance(date, float) and date.is_integer():  # a year of a CSV file that lacks some
+        record["date"] = int(date)
