@@ -7,10 +7,16 @@ from contextlib import suppress
 from typing import Any, Literal
 
 from arena.errors import ArenaError, DataError, clip
-from arena.kit.lazy import require
+from arena.kit.lazy import once, require
 from arena.serving import integration
 from arena.serving.http import refusal, serve_app
-from arena.session import CapacityError, Sessions, SessionStep, UnknownSessionError
+from arena.session import (
+    CapacityError,
+    EpisodeSession,
+    Sessions,
+    SessionStep,
+    UnknownSessionError,
+)
 from arena.text.display import whole_letters
 
 # Annotations are evaluated here, since OpenReward evaluates those of tools.
@@ -48,10 +54,13 @@ def make_environment(sessions: Sessions, split: str) -> type:
     class Episode(Environment):  # type: ignore[misc]
         def __init__(self, task_spec: Mapping[str, Any], secrets: Any = None) -> None:
             topic_id = task_spec.get("id")
-            if not isinstance(topic_id, str):
+            if not isinstance(topic_id, str) or topic_id not in topics:
                 raise DataError(f"task={clip(dict(task_spec))}: give one of list_tasks.")
             super().__init__(task_spec)
-            self.session = sessions.open(topic_id=topic_id)
+
+        @once  # where there is no room now, a client that asks again may get it
+        def session(self) -> EpisodeSession:
+            return sessions.open(topic_id=self.task_spec["id"])
 
         @classmethod
         def name(cls) -> str:
@@ -69,8 +78,9 @@ def make_environment(sessions: Sessions, split: str) -> type:
             return [TextBlock(text=self.session.opening)]
 
         def teardown(self) -> None:
-            with suppress(UnknownSessionError):  # closed after its idle time-out
-                sessions.close(self.session.key)
+            if "session" in vars(self):
+                with suppress(UnknownSessionError):  # closed after its idle time-out
+                    sessions.close(self.session.key)
 
         def told(self, step: SessionStep, over: bool) -> ToolOutput:
             valid = step.info.get("valid", True)
@@ -132,6 +142,10 @@ class _Letters:
 def make_app(served: Sequence[Sessions], split: str = "test") -> Any:
     """Return the FastAPI application of a server: an environment for the sessions of each task."""
     from openreward.environments import Server
+    from openreward.toolsets import BUILTIN_TOOLSETS
+
+    # A client may ask for these, such as a search of the web: an agent has but its episode's tools.
+    BUILTIN_TOOLSETS.clear()
 
     def refused(_: Any, error: Exception) -> Any:
         return refusal(503 if isinstance(error, CapacityError) else 400, error)
