@@ -24,6 +24,7 @@ pytest.importorskip("mcp")
 from mcp.client import Client
 
 ROOT = Path(__file__).parents[2]
+LISTS = Path(__file__).with_name("conformance")
 INSTALLED = ROOT / ".conformance/node_modules/.bin"
 NEW = "2026-07-28"
 
@@ -37,8 +38,7 @@ def test_the_conformance_suite_fails_in_nothing_that_applies(
     synthetic: Path, tmp_path: Path
 ) -> None:
     sessions = Sessions.make(synthetic)
-    listed = Path(__file__).with_name("conformance") / "not_applicable.yaml"
-    by_reason = yaml.safe_load(listed.read_text(encoding="utf-8"))
+    by_reason = yaml.safe_load((LISTS / "not_applicable.yaml").read_text(encoding="utf-8"))
     expected = {"server": [check for checks in by_reason.values() for check in checks]}
     (tmp_path / "expected.yaml").write_text(yaml.safe_dump(expected), encoding="utf-8")
     with serving(http_app(episode_server(sessions), sessions)) as url:
@@ -70,47 +70,10 @@ def test_what_a_server_says_of_itself_may_be_kept(synthetic: Path) -> None:
     anyio.run(said)
 
 
-# What the registry's schema of 2025-12-11 says of the fields that server.json has.
-TEXT, SHORT = {"type": "string"}, {"minLength": 1, "maxLength": 100}
-ARGUMENT = {
-    "properties": {
-        "type": {"enum": ["named", "positional"]},
-        "format": {"enum": ["string", "number", "boolean", "filepath"]},
-        "isRequired": {"type": "boolean"},
-        **{"name": TEXT, "value": TEXT, "description": TEXT},
-    },
-    "anyOf": [{"required": ["type", "name"]}, {"required": ["type", "value"]}],
-    "additionalProperties": False,
-}
-PACKAGE = {
-    "properties": {
-        "registryType": {"enum": ["npm", "pypi", "oci", "nuget", "mcpb"]},
-        "identifier": {"type": "string", "minLength": 1},
-        "version": {"type": "string", "minLength": 1, "not": {"const": "latest"}},
-        "runtimeHint": {"enum": ["npx", "uvx", "docker", "dnx"]},
-        **{"runtimeArguments": {"items": ARGUMENT}, "packageArguments": {"items": ARGUMENT}},
-        "transport": {"properties": {"type": {"const": "stdio"}}, "required": ["type"]},
-    },
-    "required": ["registryType", "identifier", "transport"],
-    "additionalProperties": False,
-}
-SCHEMA = {
-    "$schema": "http://json-schema.org/draft-07/schema#",
-    "properties": {
-        "$schema": {"pattern": r"/schemas/2025-12-11/server\.schema\.json$"},
-        "name": {"pattern": "^[a-zA-Z0-9.-]+/[a-zA-Z0-9._-]+$", "minLength": 3, "maxLength": 200},
-        **{"title": SHORT, "description": SHORT},
-        "version": {"maxLength": 255, "pattern": r"^[^\^~<>=*x ]+$"},
-        "packages": {"items": PACKAGE},
-    },
-    "required": ["name", "description", "version"],
-    "additionalProperties": False,
-}
-
-
 def test_the_registry_can_read_server_json(synthetic: Path, capsys: Any) -> None:
     server = json.loads((ROOT / "server.json").read_text(encoding="utf-8"))
-    pytest.importorskip("jsonschema").validate(server, SCHEMA)
+    schema = yaml.safe_load((LISTS / "server.schema.yaml").read_text(encoding="utf-8"))
+    pytest.importorskip("jsonschema").validate(server, schema)
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     (package,) = server["packages"]
     assert server["version"] == package["version"] == __version__
