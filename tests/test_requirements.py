@@ -155,6 +155,7 @@ NEEDS = {
     "export inspect {run} --corpus {synthetic} --output a.eval": None,
     "export messages {run} --corpus {synthetic} --output a.jsonl": None,
     "export messages {run} --corpus {synthetic} --output a.parquet": None,
+    "export results {run} --corpus {synthetic} --format eee --output results": None,
     "export requests --corpus {synthetic} --prompt title --output a.jsonl": None,
     "export examples --corpus {synthetic} --before 2014 --n 1 --output examples": None,
     "export trackio {run} --corpus {synthetic}": "trackio",

@@ -1,7 +1,8 @@
-"""Logs of inspect_ai as runs that `arena compare` takes; docs/integrations.md."""
+"""Results that others state as runs that `arena compare` takes: inspect_ai, Every Eval Ever."""
 
 from __future__ import annotations
 
+import hashlib
 import json
 import math
 import struct
@@ -18,12 +19,29 @@ from arena.plugins import recorded_name
 from arena.results.comparison.opening import Opened, result_reader
 from arena.runs.directory import OpenedRun
 from arena.tasks import open_task
+from arena_integrations._results import SAMPLES
 
 _ZSTANDARD = 93  # which zipfile reads from Python 3.14 on
 
 
-class InspectLog(OpenedRun):
-    """A finished log of a task of this project: a row of scores for each epoch, and no steps."""
+class StatedRun(OpenedRun):
+    """What another file states of a run: a row of scores for each episode, and no steps.
+
+    Attributes:
+        rows: Topic -> its rows.
+    """
+
+    rows: dict[str, list[dict[str, Any]]]
+
+    def episodes(self, every: bool = False) -> Iterator[dict[str, Any]]:
+        """Yield what the file states of each episode."""
+        for topic, rows in self.rows.items():
+            for row in rows if every else rows[:1]:
+                yield {"topic_id": topic, "steps": [], "answers": {}, "metrics": row}
+
+
+class InspectLog(StatedRun):
+    """A finished log of a task of this project."""
 
     def __init__(self, path: Path) -> None:
         self.directory = path
@@ -33,7 +51,7 @@ class InspectLog(OpenedRun):
         about, settings = spec.get("metadata") or {}, spec.get("task_args") or {}
         name = recorded_name(about.get("task") or spec["task"], path).removeprefix("arena/")
         self.task = open_task(name)
-        self.rows: dict[str, list[dict[str, Any]]] = {}
+        self.rows = {}
         for sample in samples:
             values, of_topic = dict[str, Any](), dict(sample.get("metadata") or {})
             for scorer, score in (sample.get("scores") or {}).items():
@@ -53,12 +71,6 @@ class InspectLog(OpenedRun):
             "repeats": max(map(len, self.rows.values()), default=1),
         }  # fmt: skip
 
-    def episodes(self, every: bool = False) -> Iterator[dict[str, Any]]:
-        """Yield what the log states of each episode."""
-        for topic, rows in self.rows.items():
-            for row in rows if every else rows[:1]:
-                yield {"topic_id": topic, "steps": [], "answers": {}, "metrics": row}
-
 
 @result_reader(".eval")
 def read_inspect_log(path: Path) -> Opened:
@@ -75,8 +87,52 @@ def read_inspect_log(path: Path) -> Opened:
         raise DataError(f"{str(path)!r}: {error}") from None
     except (OSError, zipfile.BadZipFile, KeyError, TypeError, ValueError) as error:
         raise DataError(f"{str(path)!r} is no finished log of inspect_ai: {error}.") from error
+    return _stated(log)
+
+
+class Samples(StatedRun):
+    """A file of samples of Every Eval Ever that `arena export results` wrote."""
+
+    def __init__(self, path: Path) -> None:
+        self.directory, data = path, path.read_bytes()
+        whole = json.loads(path.with_name(path.name.replace(SAMPLES, ".json")).read_bytes())
+        about = whole["eval_library"].get("additional_details") or {}
+        if "manifest" not in about:
+            raise DataError("it has no manifest of a run: `arena export results` did not write it")
+        if hashlib.sha256(data).hexdigest() != whole["detailed_evaluation_results"]["checksum"]:
+            raise DataError("it is not as it was written: the checksum beside it differs")
+        manifest = json.loads(about["manifest"])
+        self.manifest = {name: value for name, value in manifest.items() if name != "files"}
+        self.task = open_task(recorded_name(manifest["task"], path))
+        rows: dict[str, dict[str, Any]] = {topic: {} for topic in manifest["topics"]}
+        for sample in map(json.loads, data.splitlines()):
+            about = dict(sample["metadata"])
+            row = rows[sample["sample_id"]].setdefault(about.pop("repeat"), about)
+            row[sample["evaluation_result_id"]] = sample["evaluation"]["score"]
+        self.rows = {topic: [*each.values()] or [{}] for topic, each in rows.items()}
+
+
+@result_reader(SAMPLES)
+def read_samples(path: Path) -> Opened:
+    """The samples of Every Eval Ever: the scores that they state, beside the results of a run.
+
+    Raises:
+        DataError: The file, or that of the results, is missing or damaged, or of another program.
+    """
+    try:
+        return _stated(Samples(path))
+    except ArenaError as error:
+        raise DataError(f"{str(path)!r}: {error}.".replace("..", ".")) from None
+    except (OSError, KeyError, TypeError, ValueError, AttributeError) as error:
+        why = f"{type(error).__name__}: {error}"
+        raise DataError(f"{str(path)!r} is no file of samples beside its results: {why}.") from None
+
+
+def _stated(log: StatedRun) -> Opened:
+    """Return a run with the scores that its rows state."""
+    path = log.directory
     found = {name for rows in log.rows.values() for row in rows for name in row}
-    names = sorted(found & {*log.task.metrics})
+    names = sorted(found & {*log.task.metrics, *(metric.name for metric in log.besides)})
     if not names:
         raise DataError(f"{str(path)!r} has no score by a metric of the task {log.task.name}.")
     per_topic: dict[str, dict[str, Any]] = {}

@@ -129,7 +129,7 @@ Opened = tuple[OpenedRun, dict[str, Any]]
 
 RESULT_READERS: Registry[Callable[[Path], Opened]] = Registry("result reader")
 result_reader = RESULT_READERS.register
-"""Decorator ``@result_reader(".suffix")`` of a function that reads files of another program.
+"""Decorator ``@result_reader(".ending")`` of a function that reads files of another program.
 
 What it returns states its scores; it has no ``files``, and its episodes have no steps.
 """
@@ -208,14 +208,18 @@ def _keep_common(opened: Sequence[Opened], corpus: Corpus | None, metrics: Seque
 
 
 def has_reader(place: str | Path) -> bool:
-    """Return whether a plug-in reads a file by its suffix, or the first one of ``FILE,FILE``."""
-    return Path(directories_of(place)[0]).suffix in RESULT_READERS.names()
+    """Return whether a plug-in reads a file by how its name ends, or the first of ``FILE,FILE``."""
+    return _ending(directories_of(place)[0]) is not None
+
+
+def _ending(place: str | Path) -> str | None:
+    return next((e for e in RESULT_READERS.names() if Path(place).name.endswith(e)), None)
 
 
 def _open_run(directory: str | Path) -> tuple[OpenedRun, dict[str, Any]]:
     """Return a finished run whose files are as it left them, and its ``metrics.json``."""
-    if has_reader(directory):
-        return RESULT_READERS.get(Path(directory).suffix)(Path(directory))
+    if (ending := _ending(directory)) is not None:
+        return RESULT_READERS.get(ending)(Path(directory))
     run = OpenedRun(directory)
     run.refuse_changed(*{**run.finished_files(), _METRICS: "", TRAJECTORIES: ""})
     return run, json.loads((run.directory / _METRICS).read_bytes())

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import datetime
 import sys
 from pathlib import Path
+from typing import Literal
 
 from arena.cli.commands import command
 from arena.cli.run import parse_topics
@@ -29,6 +31,40 @@ def inspect(
     Path(output).parent.mkdir(parents=True, exist_ok=True)
     number = write_inspect_log(run, Corpus.open(corpus, tasks=tasks), output, answers)
     print(f"{output}: {count(number, 'sample')}")
+
+
+@command("export.results")
+def results(
+    run: str, *, corpus: str, output: str, format: Literal["eee", "hf", "inspect"],
+    tasks: str | None = None, answers: str | None = None, date: str | None = None,
+    model: str | None = None, dataset: str | None = None,
+) -> None:  # fmt: skip
+    """Write the scores of a run in a form that others read, after checking them by the labels.
+
+    Args:
+        run (RUN): Directory of a finished run.
+        output (PATH): Folder for eee, FILE.yaml for hf, FILE.eval or FILE.json for inspect.
+        format: Every Eval Ever 0.3.0; `.eval_results` of a model on Hugging Face; a log of
+            inspect_ai, as `arena export inspect` writes it.
+        date (DAY): For eee and hf: day of the export, YYYY-MM-DD (default: today).
+        model (ID): For eee: DEVELOPER/NAME of the model (default: the run's own, or its agent).
+        dataset (ID): For hf: OWNER/NAME of the corpus on the hub.
+
+    Example:
+        arena export results runs/title --corpus demo/synthetic --format eee --output results
+    """
+    from arena.corpus import Corpus
+    from arena_integrations._results import write_eee, write_hf
+
+    if format == "inspect":
+        inspect(run, corpus=corpus, output=output, tasks=tasks, answers=answers)
+        return
+    opened, day = Corpus.open(corpus, tasks=tasks), date or datetime.date.today().isoformat()
+    if format == "hf":
+        print(f"{output}: {write_hf(run, opened, Path(output), day, dataset)}")
+        return
+    path, number = write_eee(run, opened, Path(output), day, model, answers)
+    print(f"{path}: {count(number, 'sample')} beside it")
 
 
 @command("export.messages")
