@@ -1,16 +1,14 @@
 # A server of episodes over MCP; compose.yaml says how to run it.
-FROM python:3.12-slim-bookworm AS build
+# The image that builds has a compiler, for what has no wheel on arm64.
+FROM python:3.12-bookworm AS build
 WORKDIR /source
 COPY . .
-RUN python -m pip wheel --no-cache-dir --no-deps --wheel-dir /wheel .
+RUN python -m pip wheel --no-cache-dir --wheel-dir /wheel -r requirements/server.txt .
 
 FROM python:3.12-slim-bookworm
 RUN useradd --uid 10001 --no-create-home --shell /usr/sbin/nologin arena
-COPY requirements/server.txt /tmp/server.txt
-COPY --from=build /wheel /tmp/wheel
-RUN python -m pip install --no-cache-dir -r /tmp/server.txt \
-    && python -m pip install --no-cache-dir --no-deps /tmp/wheel/*.whl \
-    && rm -r /tmp/server.txt /tmp/wheel
+RUN --mount=type=bind,from=build,source=/wheel,target=/wheel \
+    python -m pip install --no-cache-dir --no-index --no-deps /wheel/*.whl
 USER 10001
 # What is written: compiled loops, and which corpora are intact.
 ENV ARENA_CACHE=/tmp/arena NUMBA_CACHE_DIR=/tmp/numba
