@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from typing import Annotated, Any
 
 import numpy as np
@@ -238,7 +239,6 @@ PENALTY = 10.0
 """Penalty of the ridge regression: with a larger one the predicted scores differ less."""
 
 
-@one_thread()
 def regressed(scores: Scores, titles: Sequence[str], encoder: str | None) -> Scores:
     """Return each score as predicted from the titles by kernel ridge regression.
 
@@ -250,6 +250,14 @@ def regressed(scores: Scores, titles: Sequence[str], encoder: str | None) -> Sco
     Returns:
         Array of shape (n,), with a mean of 0.
     """
+    return _regressed(tuple(scores.tolist()), tuple(titles), encoder).copy()
+
+
+# Ranks between which nothing was found are equal, and so are those of an episode played again.
+@lru_cache(64)
+@one_thread()
+def _regressed(shares: tuple[float, ...], titles: tuple[str, ...], encoder: str | None) -> Scores:
+    scores = np.array(shares)
     kernel = _words(titles)
     if encoder is not None:
         vectors = unit(encode(titles, encoder))
@@ -258,8 +266,8 @@ def regressed(scores: Scores, titles: Sequence[str], encoder: str | None) -> Sco
     # By eigenvectors, since LAPACK's LU takes so much of the stack that a process in which Java
     # runs, for the engine lucene, dies of it.
     values, axes = np.linalg.eigh(kernel)
-    shares = axes.T @ (scores - scores.mean())
-    return axes @ (values / (values + PENALTY) * shares)  # type: ignore[no-any-return]
+    along = axes.T @ (scores - scores.mean())
+    return axes @ (values / (values + PENALTY) * along)  # type: ignore[no-any-return]
 
 
 def standard(values: Scores) -> Scores:
@@ -270,12 +278,18 @@ def standard(values: Scores) -> Scores:
 
 def _words(titles: Sequence[str]) -> Scores:
     """Return the cosines of TF-IDF vectors of the titles' stems, of those in at least two."""
-    stems = [sorted(set(analyze(title))) for title in titles]
+    stems = [_stems(title) for title in titles]
     count = Counter(stem for title in stems for stem in title)
     known = {stem: column for column, stem in enumerate(s for s in count if count[s] > 1)}
+    weights = {stem: np.log(len(titles) / count[stem]) for stem in known}
     vectors = np.zeros((len(titles), len(known)))
     for row, title in enumerate(stems):
         for stem in known.keys() & title:
-            vectors[row, known[stem]] = np.log(len(titles) / count[stem])
+            vectors[row, known[stem]] = weights[stem]
     vectors = unit(vectors)
     return vectors @ vectors.T
+
+
+@lru_cache(1 << 14)
+def _stems(title: str) -> list[str]:
+    return sorted(set(analyze(title)))

@@ -101,7 +101,8 @@ class Desk:
         self.budget = {name: int(left) for name, left in observation["budget"].items()}
         self._idle = 0
         for paper in _shown(self.result):
-            self.papers.setdefault(paper["id"], KnownPaper(*(paper[key] for key in _PAPER)))
+            if paper["id"] not in self.papers:
+                self.papers[paper["id"]] = KnownPaper(*(paper[key] for key in _PAPER))
         if {"sections", "unknown"} <= self.result.keys():  # of the tool `write`
             self.drafted = self.result["sections"] > 0
 

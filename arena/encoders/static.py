@@ -18,6 +18,8 @@ from arena.kit.files import sha256_file
 from arena.kit.lazy import load, once, package_directory, require, versions
 
 _FILES = ("weights/l2_supercat_256.safetensors", "tokenizers/l2_supercat_tokenizer_config.json")
+KEPT = 1 << 14
+"""Texts whose vectors are kept, 16 MB: agents compare the same titles again and again."""
 
 
 @encoder("static")
@@ -28,6 +30,7 @@ class Static:
 
     def __init__(self) -> None:
         require("the encoder static", "wordllama")
+        self._kept: dict[str, NDArray[np.float32]] = {}
 
     @once
     def config(self) -> dict[str, Any]:
@@ -42,8 +45,16 @@ class Static:
 
     def documents(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Return the mean vector of each text; zeros where a text has no word piece."""
-        encode = self._model.tokenizer.encode_batch
-        return self._means(encode(list(texts), add_special_tokens=False))
+        found = {text: known for text in texts if (known := self._kept.get(text)) is not None}
+        if new := [text for text in dict.fromkeys(texts) if text not in found]:
+            encode = self._model.tokenizer.encode_batch
+            made = dict(zip(new, self._means(encode(new, add_special_tokens=False)), strict=True))
+            found |= made
+            if len(self._kept) + len(made) > KEPT:
+                self._kept.clear()
+            if len(made) <= KEPT:
+                self._kept.update(made)
+        return np.array([found[text] for text in texts], np.float32).reshape(-1, self.dimension)
 
     def queries(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Return the same as `documents`, without the tokenizer's thread pool.

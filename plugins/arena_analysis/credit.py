@@ -353,7 +353,8 @@ class _Player:
         with failures(self._factory.name, f"on topic {topic_id!r} without call {call}"):
             agent = self._factory.make(topic_id, episode_seed(seed, repeat) if repeat else seed)
             agent.tools = copy.deepcopy(self._schemas)
-            taken = [agent.act(copy.deepcopy(step.observation)) for step in steps[:call]]
+            shown = [each.observation for each in steps[:call]]  # an agent may change what it gets
+            taken = [agent.act({**each, "budget": {**each["budget"]}}) for each in shown]
         taken = [plain(json_action(action)) for action in taken]
         if not repeat and taken != [step.action for step in steps[1 : call + 1]]:
             raise self._refused(f"acts differently now on the topic {topic_id!r}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from itertools import permutations
+from itertools import count, permutations
 from math import factorial, fsum
 
 import gymnasium
@@ -14,16 +14,19 @@ from hypothesis import strategies as st
 from llm_server import LLMServer
 
 import arena
-from arena.agents import Agent
+from arena.agents import AGENTS, Agent
 from arena.cli import main
 from arena.corpus import Corpus
 from arena.results.viewing.episodes import Episodes
 from arena.runs.credit import read_credit, write_credit
 from arena.runs.directory import OpenedRun
 from arena.runs.episodes import play
+from arena.runs.replaying import replay_episodes
 from arena.session import Sessions
 from arena.tasks import TaskSet
+from arena.tools import tool_schemas
 from arena_analysis.credit import (
+    _emptied,
     credit_of_episode,
     credit_of_run,
     marginal_values,
@@ -32,6 +35,7 @@ from arena_analysis.credit import (
     shapley_values,
 )
 from arena_integrations import verl
+from baselines.scout import _regressed
 
 PAPERS = st.sets(st.sampled_from("abcdef"))
 
@@ -210,6 +214,38 @@ def test_an_agent_plays_on_without_a_call(tiny, tmp_path):
     rows = credit_of_run(tmp_path / "run", tiny, played=True, agent=Stubborn)
     # The other search finds the same papers; a refused submission is sent again.
     assert [row["headline_played"] for row in rows] == [0.0, 0.0, 0.0]
+
+
+def played_plainly(corpus, steps, record, call):
+    """Return recall without a call: every call before it is played, and every search is made."""
+    env = gymnasium.make("arena/Discovery-v0", corpus=corpus, max_steps=8).unwrapped
+    agent, numbers = AGENTS.get("scout")(seed=record["seed"]), count(1)
+    agent.tools = tool_schemas(env)
+
+    def act(observation):
+        if (number := next(numbers)) == call + 1:
+            result = _emptied(json.loads(steps[call].observation["result"]))
+            observation["result"] = json.dumps(result)
+        action = agent.act(observation)
+        return "left out" if number == call else action
+
+    *_, last = play(env, act, record["topic_id"])
+    return last.info["metrics"]["recall@100"]
+
+
+def test_playing_on_is_a_plain_episode_without_the_call(mini, tmp_path):
+    run = tmp_path / "run"
+    topics = TaskSet(mini).scorable[:2]
+    arena.run(mini, "discovery", "scout", run, max_steps=8, topics=topics)
+    rows, expected = credit_of_run(run, mini, played=True), []
+    recorded, corpus = OpenedRun(run), Corpus.open(mini)
+    for record, steps in replay_episodes(recorded, corpus):
+        _regressed.cache_clear()
+        score = record["metrics"]["recall@100"]
+        calls = range(1, len(steps))
+        expected += [score - played_plainly(corpus, steps, record, call) for call in calls]
+    assert [row["headline_played"] for row in rows] == expected
+    assert any(expected)
 
 
 def test_who_cannot_play_on(tiny, tmp_path, capsys, monkeypatch):

@@ -57,6 +57,12 @@ def test_expectations_are_those_of_kernel_ridge_regression():
     assert regressed(scores, TITLES, None) == pytest.approx(model.predict(centred))
 
 
+def test_equal_ranks_are_computed_once_and_are_the_callers_own():
+    first = regressed(np.arange(7.0), TITLES, None)
+    kept, first[0] = first.copy(), 9.0
+    assert regressed(np.arange(7.0), TITLES, None).tobytes() == kept.tobytes()
+
+
 def test_the_encoder_knows_words_that_are_alike():
     titles, scores = ["cars", "automobiles", "sea turtles"], np.array([3.0, 0.0, 0.0])
     words, both = (regressed(scores, titles, encoder) for encoder in (None, "static"))

@@ -59,13 +59,29 @@ def test_static_equals_wordllama(static):
     np.testing.assert_allclose(found, theirs.embed(TEXTS), rtol=1e-4, atol=1e-6)
 
 
-def test_static_does_not_depend_on_the_company(static):
+def test_static_does_not_depend_on_the_company(static, monkeypatch):
+    monkeypatch.setattr("arena.encoders.static.KEPT", 0)
     together = static.documents(TEXTS)
     assert static.queries(TEXTS).tobytes() == together.tobytes()
     for size in (1, 2, 3):
         parts = [static.documents(TEXTS[low : low + size]) for low in range(0, len(TEXTS), size)]
         assert np.concatenate(parts).tobytes() == together.tobytes()
     assert static.documents(TEXTS[::-1])[::-1].tobytes() == together.tobytes()
+
+
+def test_static_encodes_a_text_once(static, monkeypatch):
+    texts = [f"title {number}" for number in range(6)]
+    first, encoded, means = static.documents(texts[:4]), [], static._means
+    monkeypatch.setattr(static, "_means", lambda new: encoded.append(len(new)) or means(new))
+    again = static.documents([texts[5], *texts[:4], texts[5]])
+    assert encoded == [1]
+    assert again.tobytes() == static.queries([texts[5], *texts[:4], texts[5]]).tobytes()
+    assert first.tobytes() == again[1:5].tobytes()
+    again[:] = 0
+    assert static.documents(texts[:4]).tobytes() == first.tobytes()  # the caller's own
+    monkeypatch.setattr("arena.encoders.static.KEPT", 5)
+    static.documents(["another title"])
+    assert list(static._kept) == ["another title"]  # more than are kept: it begins anew
 
 
 def test_the_order_of_words_does_not_move_a_digit_of_static(static):
