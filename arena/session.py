@@ -34,7 +34,7 @@ from arena.kit.files import schema_error
 from arena.kit.options import checked
 from arena.kit.threads import Threads
 from arena.tasks import TaskSet, choose_topics
-from arena.telemetry import Watch, telemetry
+from arena.telemetry import Counts, Watch
 from arena.text.display import count
 from arena.tools import Search, ToolResult, encode, json_action, make_searches, tool_schemas
 
@@ -156,6 +156,7 @@ class EpisodeSession:
         self._terms: dict[str, list[float]] = {}
         self._metrics: dict[str, float] = {}
         self._refusals: list[bool] = []
+        self._counts = Counts()
         self._termination = ""
         self._shared: list[float] | None = None
 
@@ -219,6 +220,7 @@ class EpisodeSession:
             head = step_text({**self._observation, "result": ""}).partition('"result"')[0]
             self.played.append((action, head * shows))
             self._refusals.append(self.last.failed)
+            self._counts.add(action, self.last.failed)
         self.used = self._clock()
         return self.last
 
@@ -295,14 +297,14 @@ class EpisodeSession:
                 self._over,
                 self._valid,
                 self._termination,
-                telemetry(
-                    [action for action, _ in self.played],
-                    self._refusals,
-                    self.first["budget"]["characters"] - self._observation["budget"]["characters"],
-                )
-                | {"calls": self._steps},  # with `finish` of a model that stopped
+                self._telemetry(),
                 self._shares() if self._over and self._valid else [],
             )
+
+    def _telemetry(self) -> dict[str, int]:
+        """Return the numbers of `arena.telemetry`, with the `finish` of a model that stopped."""
+        first, now = (each["budget"]["characters"] for each in (self.first, self._observation))
+        return self._counts.numbers | {"calls": self._steps, "characters": first - now}
 
     def _shares(self) -> list[float]:
         """Return the credit of each action of the episode, which is over; computed once."""
@@ -345,6 +347,9 @@ class EpisodeSession:
             self._steps, self._over, self._valid = state["steps"], state["over"], state["valid"]
             self._rewards, self._terms, self._metrics = rewards, terms, dict(state["metrics"])
             self._refusals, self._termination = [*state["refused"]], state["termination"]
+            self._counts = Counts()
+            for (action, _), failed in zip(played, self._refusals, strict=True):
+                self._counts.add(action, failed)
             self._shared = None
             self.used = self._clock()
             return self._observation

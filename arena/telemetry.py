@@ -46,30 +46,46 @@ class Rollout(Protocol):
         """The numbers of `telemetry`."""
 
 
-def telemetry(actions: Sequence[Any], refused: Sequence[bool], characters: int) -> dict[str, int]:
-    """Return the numbers of an episode that trainers watch.
+class Counts:
+    """The numbers of an episode that trainers watch, counted call by call.
 
     ``calls``; ``queries`` of the searches, and how many of them are ``empty_queries`` (no letter or
     digit) and ``repeated_queries`` (with the same page, sent before); ``refused`` calls and the
-    most ``refused_in_a_row``; and the given `characters` of results that show papers. These are
-    characters, as budgets count them: how many tokens they are depends on the model.
+    most ``refused_in_a_row``.
     """
-    sent: set[tuple[Any, ...]] = set()
-    queries = empty = repeated = row = longest = 0
+
+    def __init__(self) -> None:
+        self.numbers = {
+            "calls": 0, "queries": 0, "empty_queries": 0, "repeated_queries": 0, "refused": 0,
+            "refused_in_a_row": 0,
+        }  # fmt: skip
+        self._sent: set[tuple[Any, ...]] = set()
+        self._row = 0
+
+    def add(self, action: Any, refused: bool) -> None:
+        """Count the next call, and whether it was refused."""
+        numbers = self.numbers
+        numbers["calls"] += 1
+        numbers["refused"] += refused
+        self._row = self._row + 1 if refused else 0
+        numbers["refused_in_a_row"] = max(numbers["refused_in_a_row"], self._row)
+        for query, *page in () if refused else _queries(action):
+            sent = (" ".join(query.casefold().split()), *page)
+            numbers["queries"] += 1
+            numbers["empty_queries"] += not any(map(str.isalnum, sent[0]))
+            numbers["repeated_queries"] += sent in self._sent
+            self._sent.add(sent)
+
+
+def telemetry(actions: Sequence[Any], refused: Sequence[bool], characters: int) -> dict[str, int]:
+    """Return the `Counts` of an episode, and the given `characters` of results that show papers.
+
+    These are characters, as budgets count them: how many tokens they are depends on the model.
+    """
+    counts = Counts()
     for action, failed in zip(actions, refused, strict=True):
-        row = row + 1 if failed else 0
-        longest = max(longest, row)
-        for query, *page in () if failed else _queries(action):
-            words = " ".join(query.casefold().split())
-            queries += 1
-            empty += not any(map(str.isalnum, words))
-            repeated += (words, *page) in sent
-            sent.add((words, *page))
-    return {
-        "calls": len(actions), "queries": queries, "empty_queries": empty,
-        "repeated_queries": repeated, "refused": sum(refused), "refused_in_a_row": longest,
-        "characters": characters,
-    }  # fmt: skip
+        counts.add(action, failed)
+    return counts.numbers | {"characters": characters}
 
 
 def _queries(action: Any) -> Iterator[tuple[Any, ...]]:

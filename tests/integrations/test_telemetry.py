@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from helpers import call
 
+import arena.telemetry
 from arena.session import Sessions, Totals
 from arena.telemetry import WINDOW, Watch, alarm, summary, telemetry
 from arena_integrations.trl import environment_factory, kept_results
@@ -84,6 +85,26 @@ def test_sessions_say_why_an_episode_ended(mini: Path) -> None:
     session._env.start_step = lambda action: 1 / 0  # type: ignore[assignment,method-assign]
     session.step(call("finish"))
     assert (session.totals().valid, session.totals().termination) == (False, "failed")
+
+
+def test_a_call_is_counted_once(mini: Path, monkeypatch: Any) -> None:
+    """However often the totals are read; and they are those of all calls together."""
+    read, queries = list[Any](), arena.telemetry._queries
+    monkeypatch.setattr("arena.telemetry._queries", lambda asked: read.append(1) or queries(asked))
+    session = Sessions.make(mini).open(topic_id="sv:1")
+    actions = [call("search", query=word) for word in ("encoders", "Encoders", "trees")]
+    actions.insert(2, call("serch"))
+    for number, action in enumerate(actions, 1):
+        session.step(action)
+        totals = session.totals()
+        assert len(read) <= number
+    whole = telemetry(actions, session.save()["refused"], totals.telemetry["characters"])
+    assert totals.telemetry == whole
+    assert (whole["repeated_queries"], whole["refused"]) == (1, 1)
+    saved, before = session.save(), session.totals()
+    session.step(actions[0])
+    session.restore(saved)
+    assert session.totals() == before
 
 
 def test_trl_logs_the_numbers_of_the_step(mini: Path) -> None:
