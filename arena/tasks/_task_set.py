@@ -23,6 +23,7 @@ from arena.errors import (
 from arena.kit.files import sha256_json
 from arena.tasks.frozen import FrozenTopics
 from arena.tasks.profiles import Profile, is_comparison, read_profile, where
+from arena.tasks.profiles import Profile, is_comparison, read_comparisons, read_profile, where
 from arena.tasks.topics import EXPERT, Gold, Topic, text_of
 from arena.text.display import count
 from arena.text.identifiers import work_key
@@ -358,7 +359,7 @@ def choose_topics(
     if topics is None:
         return counted
     if isinstance(topics, str) and is_comparison(topics):
-        return where(tasks.profile(), topics, counted)
+        return where(read_comparisons(topics), tasks.profile(), counted)
     if isinstance(topics, str):
         raise DataError(
             f"topics={clip(topics)} is one string; give a list of ids, or comparisons such as "

@@ -75,24 +75,39 @@ def read_profile(labels: Path, identity: Mapping[str, str]) -> Profile:
 
 
 def is_comparison(topics: str) -> bool:
-    """Return whether a choice of topics is by comparisons, as `where` takes them."""
+    """Return whether a choice of topics is by comparisons, as `read_comparisons` takes them."""
     return bool(re.search("[<>]", topics))
 
 
-def where(profile: Profile, comparisons: str, candidates: Iterable[str]) -> list[str]:
-    """Return those topics for which all comparisons hold, in order.
+def read_comparisons(text: str) -> list[re.Match[str]]:
+    """Return the matches of comparisons; their groups are the column, the sign and the number.
 
     A comparison is ``COLUMN>=NUMBER``, also with ``<=``, ``>`` or ``<``; commas separate several.
+
+    >>> [match.groups() for match in read_comparisons("title>=.2, links<1")]
+    [('title', '>=', '.2'), ('links', '<', '1')]
+    """
+    matches = []
+    for part in text.split(","):
+        if (match := _COMPARISON.fullmatch(part)) is None:
+            raise DataError(f"{clip(part.strip())} is no comparison: write title>=.2, for example.")
+        matches.append(match)
+    return matches
+
+
+def where(
+    comparisons: Iterable[re.Match[str]], profile: Profile, candidates: Iterable[str]
+) -> list[str]:
+    """Return those topics for which all of `read_comparisons` hold, in order.
+
     One of a value that is not defined does not hold.
 
     >>> rows = {"a": {"title": 0.1}, "b": {"title": 0.4}, "c": {"title": None}}
-    >>> where(Profile(rows, ["title"], "", Path()), "title>=.2, title<.6", rows)
+    >>> where(read_comparisons("title>=.2"), Profile(rows, ["title"], "", Path()), rows)
     ['b']
     """
     left = list(candidates)
-    for text in comparisons.split(","):
-        if (match := _COMPARISON.fullmatch(text)) is None:
-            raise DataError(f"{clip(text.strip())} is no comparison: write title>=.2, for example.")
+    for match in comparisons:
         name, sign, number = match.groups()
         values, bound, before = profile.column(name), float(number), len(left)
         left = [
@@ -104,6 +119,6 @@ def where(profile: Profile, comparisons: str, candidates: Iterable[str]) -> list
             known = [value for value in values.values() if value is not None]
             range_ = f" It is from {min(known):.3g} to {max(known):.3g}." if known else ""
             raise DataError(
-                f"no topic has {text.strip()} of the {before} that are left before it.{range_}"
+                f"no topic has {match[0].strip()} of the {before} that are left before it.{range_}"
             )
     return left

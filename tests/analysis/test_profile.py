@@ -15,7 +15,7 @@ from arena.cli import main
 from arena.corpus import Corpus
 from arena.errors import DataError
 from arena.tasks import TaskSet, choose_topics
-from arena.tasks.profiles import Profile, where
+from arena.tasks.profiles import Profile, read_comparisons, where
 from arena_analysis import profiling
 
 ROWS = {
@@ -72,16 +72,16 @@ def test_it_is_measured_once_and_an_interrupted_one_continues(measured, corpus, 
 
 def test_all_comparisons_must_hold():
     profile = Profile(ROWS, ["title", "links"], "", Path())
-    assert where(profile, "title>=.2", "abc") == ["b", "c"]
-    assert where(profile, "title>.2", "abcd") == ["c"]  # d was not measured
-    assert where(profile, " title <= 0.6 , links>0.3", "cba") == ["c", "a"]
+    assert where(read_comparisons("title>=.2"), profile, "abc") == ["b", "c"]
+    assert where(read_comparisons("title>.2"), profile, "abcd") == ["c"]  # d was not measured
+    assert where(read_comparisons(" title <= 0.6 , links>0.3"), profile, "cba") == ["c", "a"]
     for text, message in (
         ("titel>.2", r"no column 'titel'\. Did you mean 'title'\?"),
         ("title>.2, links", "'links' is no comparison: write title>=.2"),
         ("title>=.2, links>.5", r"no topic has links>.5 of the 2 .*from 0.4 to 0.9"),
     ):
         with pytest.raises(DataError, match=message):
-            where(profile, text, "abc")
+            where(read_comparisons(text), profile, "abc")
 
 
 def test_they_choose_topics_everywhere(measured, corpus, tmp_path, capsys):
@@ -103,6 +103,8 @@ def test_they_choose_topics_everywhere(measured, corpus, tmp_path, capsys):
 def test_a_profile_of_something_else_is_refused(measured, corpus, tiny):
     with pytest.raises(DataError, match=r"there is no profile .*`arena profile CORPUS`"):
         choose_topics(TaskSet(tiny), "title>.1")
+    with pytest.raises(DataError, match="'title>high' is no comparison"):
+        choose_topics(TaskSet(tiny), "title>high")  # which is wrong with any profile
     other = corpus.with_name("tiny")
     tasks = TaskSet(other)
     tasks.identity["tasks"] = "another"
