@@ -228,6 +228,15 @@ def test_a_numbered_list_needs_no_heading(rule):
     assert [each.year for each in report.references] == [2011, 2012]
 
 
+@pytest.mark.parametrize("number", ["{}. ", "[{}] "])
+def test_a_year_in_brackets_is_no_number_of_an_entry(number):
+    entries = ["(2011) How bees sleep at night — Frey et al.", "(2012) A dance of bees — Frisk"]
+    lines = (f"{number.format(n)}{entry}\n" for n, entry in enumerate(entries, 1))
+    report = read_report("Bees dance [2].\n\n## References\n\n" + "".join(lines))
+    assert [each.text for each in report.references] == entries
+    assert [each.text for each in report.cited] == entries[1:]
+
+
 def test_a_footnote_mark_is_the_number_of_a_list():
     report = read_report(
         "Bees dance.[^2] They sleep.[^1] They hum.[^3]\n\n## References\n\n"

@@ -40,9 +40,12 @@ _LABEL = re.compile(  # [KMF17], [Fang et al., 2022]
     r"^\[((?=[^\[\]]*?[^\W\d])[^\[\]]{1,60}?\d\d[a-z]?)\)?\]:?\s+", re.MULTILINE
 )
 _RAISED = re.compile(r"^(?:\^\{(\d{1,4})\}|([⁰¹²³⁴-⁹]{1,4}))\s*", re.MULTILINE)
-_LOOSE = re.compile(r"^\W{0,3}(\d{1,4})[\])］】]", re.MULTILINE)  # 1), #1) or 1]
+_OF_ENTRY = r"(?!(?<=\()(?:19|20)\d\d\))(\d{1,5})"  # not (2019)
+_LOOSE = re.compile(rf"^\W{{0,3}}{_OF_ENTRY}[\])］】]", re.MULTILINE)  # 1), #1) or 1]
 _POINT = re.compile(r"^(\d{1,3})\.\s")
-_BRACKETED = re.compile(r"(?<!\S)(?:\*\*)?[\[［【(](\d{1,5})[\]］】)](?:\*\*)?:?|\[(\d{1,5})\]:?")
+_BRACKETED = re.compile(
+    rf"(?<!\S)(?:\*\*)?[\[［【(]{_OF_ENTRY}[\]］】)](?:\*\*)?:?|\[(\d{{1,5}})\]:?"
+)
 _BARE = re.compile(r"(?:^|(?<=\s))(\d{1,3}(?: +\d{1,3})*)[ \n]+(?=\S)", re.MULTILINE)
 _CITED = re.compile(r"\[\d{1,4}(?:\s?[,;–-]\s?\d{1,4}){0,99}\]")
 _YEAR = re.compile(r"(?<![\d.:/–-])(?<![–-][ ])((?:19|20)\d{2})([a-z]?)(?![\d/]|\.\d|\s?[–-]\s?\d)")
