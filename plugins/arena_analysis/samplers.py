@@ -21,6 +21,10 @@ from arena.samplers import Drawn, Sampler, sampler
 _PATIENCE = 60.0  # seconds that a worker waits for another one that writes the state
 
 
+def _are_scores(value: object) -> bool:
+    return isinstance(value, list) and all(type(score) in (int, float) for score in value)
+
+
 class _Remembering(Sampler):
     """A sampler whose memory may be a file, which several workers share and a restart continues.
 
@@ -41,11 +45,12 @@ class _Remembering(Sampler):
 
     def _read(self) -> dict[str, Any]:
         """Return the memory as it is now."""
-        if self._state is None or not self._state.is_file():
+        if self._state is None or not self._state.exists():
             return self.memory
-        with suppress(ValueError):
+        with suppress(ValueError, OSError):  # a directory is none, either
             memory: dict[str, Any] = read_json(self._state)
-            if schema_error(memory, {"topics": Mapping, "episodes": int}) is None:
+            wrong = schema_error(memory, {"topics": Mapping, "episodes": int})
+            if wrong is None and all(map(_are_scores, memory["topics"].values())):
                 return memory
         raise DataError(f"{str(self._state)!r} is no state of a sampler. Name another file.")
 

@@ -68,9 +68,12 @@ def test_workers_share_a_state_and_a_restart_continues(tmp_path):
         "episodes": 20, "topics": {f"{'0' * 16}/a": [1.0, 1.0]},
     }  # fmt: skip
     assert opened(Frontier(str(file), window=2, success=0.5)).frontier() == ["b", "c"]
-    file.write_text("[]")
-    with pytest.raises(DataError, match=r"state\.json' is no state of a sampler"):
-        Frontier(str(file))
+    for scores in ('["high"]', "[null, 1]", "0.5"):
+        file.write_text(f'{{"topics": {{"0/a": {scores}}}, "episodes": 1}}')
+        with pytest.raises(DataError, match=r"state\.json' is no state of a sampler"):
+            Frontier(str(file))
+    with pytest.raises(DataError, match="deep' is no state of a sampler"):
+        Frontier(str(file.parent))
 
 
 def test_by_difficulty_draws_the_easiest_first():
