@@ -85,7 +85,7 @@ def read_inspect_log(path: Path) -> Opened:
         log = InspectLog(path)
     except ArenaError as error:
         raise DataError(f"{str(path)!r}: {error}") from None
-    except (OSError, zipfile.BadZipFile, KeyError, TypeError, ValueError) as error:
+    except Exception as error:  # of zip, of JSON, or of values where others are expected
         raise DataError(f"{str(path)!r} is no finished log of inspect_ai: {error}.") from error
     return _stated(log)
 

@@ -107,6 +107,13 @@ def test_what_is_refused(logged, title_run, tmp_path):
     content["header.json"]["eval"]["task"] = "gsm8k"
     with pytest.raises(DataError, match=r"theirs.eval': no task named 'gsm8k'"):
         arena.compare([write(tmp_path / "theirs.eval", content)])
+    for member, value in (
+        ("header.json", {"eval": ["discovery"]}),
+        ("summaries.json", ["sample"]),
+        ("summaries.json", [{"id": 1, "scores": {"a": {"value": {"recall@10": 10**400}}}}]),
+    ):
+        with pytest.raises(DataError, match=r"odd\.eval' is no finished log of inspect_ai"):
+            arena.compare([write(tmp_path / "odd.eval", {**members(logged), member: value})])
     (tmp_path / "no.eval").write_text("{}")
     with pytest.raises(DataError, match="no finished log of inspect_ai: File is not a zip file"):
         arena.compare([tmp_path / "no.eval"])
