@@ -22,7 +22,6 @@ from arena.errors import (
 )
 from arena.kit.files import sha256_json
 from arena.tasks.frozen import FrozenTopics
-from arena.tasks.profiles import Profile, is_comparison, read_profile, where
 from arena.tasks.profiles import Profile, is_comparison, read_comparisons, read_profile, where
 from arena.tasks.topics import EXPERT, Gold, Topic, text_of
 from arena.text.display import count
