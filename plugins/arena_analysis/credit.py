@@ -319,7 +319,9 @@ class _Player:
         if usage_of(record["notes"]) is not None:
             raise self._refused("asks a language model, which --played would ask for every call")
         self._found: dict[str, Any] = {}  # the topic's searches; most ways to play on repeat them
-        headline, states = self._task.worth(record["metrics"]), []
+        if (headline := self._task.worth(record["metrics"])) is None:
+            return [None] * (len(steps) - 1)
+        states = []
         self._env.reset(options={"topic_id": record["topic_id"]})
         for step in steps[1:]:
             states.append(self._env.save())
@@ -330,10 +332,8 @@ class _Player:
         for call, state in enumerate(states, 1):
             without = [self._played(record, steps, call, state, n) for n in range(self._repeats)]
             known = [each for each in without if each is not None]
-            if headline is None or len(known) < len(without):
-                lost.append(None)
-            else:
-                lost.append(headline - math.fsum(known) / len(known))
+            complete = len(known) == len(without)
+            lost.append(headline - math.fsum(known) / len(known) if complete else None)
         return lost
 
     def _played(
