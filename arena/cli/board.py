@@ -75,7 +75,8 @@ def board(
         output (DIR): Directory of the site: new, or that of an earlier board.
         tasks (TASKS): Directory of the task set that is played, if any.
         task (NAME): Task that is shown also without a submission (`arena list tasks`).
-        topics (IDS|N): Topics that a submission must have played (default: all).
+        topics (IDS|N|FILE): Topics that a submission must have played, or a file of
+            `arena-corpus freeze` (default: all).
         max_minutes: Most minutes to play a submission again.
 
     Example:

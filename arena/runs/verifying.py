@@ -9,10 +9,9 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import gymnasium
-
 from arena.corpus import Corpus
 from arena.encoders import promises_bits
+from arena.envs import EnvConfig
 from arena.errors import ArenaError, CorpusError, DataError, clip
 from arena.kit.files import json_value, read_json, read_sealed, sha256_file
 from arena.kit.terminal import progress
@@ -27,7 +26,7 @@ from arena.runs.replaying import ReplayDifference, replay_episode
 from arena.runs.runner import write_results
 from arena.runs.submissions import Limits, open_submission
 from arena.runs.trajectories import TRAJECTORIES, is_cut_off, plain
-from arena.tasks import TaskSet
+from arena.tasks import FrozenTopics, TaskSet
 from arena.version import __version__
 
 METRICS = "metrics.json"
@@ -148,9 +147,10 @@ def _verify(recorded: OpenedRun, corpus: Corpus, task_set: TaskSet, limits: Limi
         hashes = environment.hashes(env, corpus, task_set, given)
         code = hashes.pop("environment")
         recorded.refuse_other(hashes)
-        encoder = environment.encoder_of(env.unwrapped.config, recorded.besides)  # type: ignore[attr-defined]
-        exact = environment.exact(env.unwrapped.config, corpus)  # type: ignore[attr-defined]
-        exact = exact and (encoder is None or promises_bits(identity(encoder)))
+        config: EnvConfig = env.unwrapped.config  # type: ignore[attr-defined]
+        encoder = environment.encoder_of(config, recorded.besides)
+        exact = encoder is None or promises_bits(identity(encoder))
+        exact = exact and environment.exact(config, corpus)
         tolerance = 0.0 if exact else EQUAL
         episodes = steps = 0
         difference = None
@@ -168,7 +168,7 @@ def _verify(recorded: OpenedRun, corpus: Corpus, task_set: TaskSet, limits: Limi
                 break
         if difference is None:
             reasons += recorded.changed_plugins()
-            reasons += _other_settings(recorded, env, encoder, task_set)
+            reasons += _other_settings(recorded, config, encoder, corpus, task_set)
     if difference is None:
         complete = episodes == total and not is_cut_off(recorded.path)
         if complete and recorded.files is not None:
@@ -186,16 +186,19 @@ def _verify(recorded: OpenedRun, corpus: Corpus, task_set: TaskSet, limits: Limi
 
 
 def _other_settings(
-    recorded: OpenedRun, env: gymnasium.Env[Any, Any], encoder: str | None, tasks: TaskSet
+    recorded: OpenedRun, config: EnvConfig, encoder: str | None, corpus: Corpus, tasks: TaskSet
 ) -> Iterator[str]:
     """Yield a sentence on each part of the manifest that the task and its settings do not give."""
-    config = env.unwrapped.config  # type: ignore[attr-defined]
     true = {
         "definition": recorded.task.on(tasks).definition(),
         "environment": environment.recorded(config, encoder),
         "budget": config.limits,
         "retriever": config.retriever,
     }
+    if frozen := recorded.manifest.get("task_set"):
+        known = TaskSet(corpus)
+        days = {topic: known.topic(topic).date for topic in recorded.manifest["topics"]}
+        true["task_set"] = FrozenTopics.freeze(frozen["name"], known.identity, days).identity
     for name, value in plain(true).items():
         if (stated := recorded.manifest.get(name)) != value:
             yield f"The manifest states {name} {clip(stated, 200)}, and it is {clip(value, 200)}."

@@ -134,6 +134,10 @@ CHEATS = {
         in_file(lambda m: m["definition"].update(headline="recall@10")),
         "The manifest states definition .*'recall@10'",
     ),
+    "task set": (
+        in_file(lambda m: m.update(task_set={"name": "all@1", "sha256": "0" * 64})),
+        "The manifest states task_set {'name': 'all@1', 'sha256': '000",
+    ),
     "files": (
         in_file(lambda m: m["files"].update({"/etc/hostname": "0" * 64})),
         "Edited since the run: /etc/hostname",

@@ -55,6 +55,7 @@ def test_a_run_of_it_and_its_results_name_it(
     for file in ("manifest.json", "metrics.json"):
         assert json.loads((tmp_path / "r" / file).read_text())["task_set"] == identity
     assert json.loads((tmp_path / "r/manifest.json").read_text())["topics"] == ["sv:2", "sv:1"]
+    assert arena.verify(tmp_path / "r", mini).verified
     listed = arena.run(mini, "discovery", "title", tmp_path / "l", topics=["sv:1", "sv:2"])
     assert "task_set" not in listed
 
