@@ -62,6 +62,7 @@ def board(
     tasks: str | None = None,
     task: list[str] | None = None,
     topics: str | None = None,
+    baselines: tuple[str, ...] | None = None,
     max_minutes: float = 10.0,
     json: bool = False,
 ) -> None:
@@ -77,19 +78,27 @@ def board(
         task (NAME): Task that is shown also without a submission (`arena list tasks`).
         topics (IDS|N|FILE): Topics that a submission must have played, or a file of
             `arena-corpus freeze` (default: all).
+        baselines (NAMES): Agents with commas that are played beside the submissions (default: those
+            of the package that ask no model).
         max_minutes: Most minutes to play a submission again.
 
     Example:
-        arena board runs/title mine.tar.gz --corpus demo/synthetic --output site
+        arena board runs/title mine.tar.gz --corpus demo/synthetic --output site \
+            --baselines random,title,scout
     """
+    from arena.agents import AGENTS
     from arena.corpus import Corpus
     from arena.results.viewing.board import write_board
     from arena.tasks import TASKS, TaskSet
 
+    agents = [*map(AGENTS.resolve, baselines or ())]
+    for name in agents:
+        AGENTS.get(name)  # refuses an unknown one at once
     opened = Corpus.open(corpus, tasks=tasks)
     results = write_board(
         submissions or [], opened, output, played=[*map(TASKS.resolve, task or ())],
-        topics=parse_topics(topics, TaskSet(opened).topics), limits=_limits(max_minutes),
+        topics=parse_topics(topics, TaskSet(opened).topics), agents=agents,
+        limits=_limits(max_minutes),
     )  # fmt: skip
     if json:
         print_json(results)

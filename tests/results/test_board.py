@@ -53,18 +53,22 @@ def site(sent, tiny, tmp_path_factory):
     output = tmp_path_factory.mktemp("site") / "site"
     names = ("honest", "wonder", "part", "short", "edited", "gone")
     given = [f"{HOSTILE}={sent / 'packed.tar.gz'}", *(str(sent / name) for name in names)]
-    assert main(["board", *given, "--corpus", str(tiny), "--output", str(output)]) == 0
+    options = ["--corpus", str(tiny), "--output", str(output), "--baselines", "random,title,scout"]
+    assert main(["board", *given, *options]) == 0
     return output
 
 
-def test_rows_and_reasons(site):
+def test_rows_and_reasons(site, tiny, capsys):
+    command = ["board", "--corpus", str(tiny), "--output", "x", "--baselines", "titel"]
+    assert main([*command, "--task", "discovery"]) == 2
+    assert "Did you mean 'title'" in capsys.readouterr().err
     results = json.loads((site / "results.json").read_text())
     discovery, short = results["tracks"].values()
     assert [*discovery["runs"]][-3:] == ["wonder", HOSTILE, "honest"]
     assert discovery["runs"]["wonder"]["flagged"].startswith("100% of the submitted ids")
     assert discovery["runs"]["honest"]["claims"]["model"] == HOSTILE
     assert discovery["runs"]["title, bm25"]["baseline"]
-    assert discovery["baseline"] == "digest, bm25"  # it finds all: best, and first by name
+    assert discovery["baseline"] == "scout, bm25"
     recall = discovery["metrics"]["recall@100"]
     assert (recall["means"]["honest"]["mean"], recall["ceiling"]) == (pytest.approx(2 / 3), 1.0)
     assert ([*recall["per_topic"]], recall["not_scored"]) == (["s1"], ["s2"])

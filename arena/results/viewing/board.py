@@ -56,13 +56,14 @@ def write_board(
     tasks: str | Path | None = None,
     played: Sequence[str] = (),
     topics: Sequence[str] | int | None = None,
+    agents: Sequence[str] | None = None,
     limits: Limits | None = None,
 ) -> dict[str, Any]:
     """Verify submissions and write a site with those that pass, beside baselines played here.
 
-    A track is a task with its settings; engines, rewards and further tools are free. The baselines
-    are the agents of the package that ask no model. Pages have no labels. The same submissions give
-    the same bytes; `output` appears, or replaces another board, when it is complete.
+    A track is a task with its settings; engines, rewards and further tools are free. Pages have no
+    labels. The same submissions give the same bytes; `output` appears, or replaces another board,
+    when it is complete.
 
     Args:
         submissions: Runs or archives of runs, each alone or as ``NAME=PATH``.
@@ -71,6 +72,7 @@ def write_board(
         tasks: Directory of the task set that is played, if any.
         played: Tasks that have a track also without a submission.
         topics: Topics that an entry must have played, as `arena.run` takes them; by default all.
+        agents: Baselines; by default the agents of the package that ask no model.
         limits: What a submission may cost.
 
     Returns:
@@ -98,7 +100,7 @@ def write_board(
         tracks = dict[str, Track]()
         for track in sorted(entered):
             try:
-                rivals = _play(configs[track], corpus, topics, folder / track)
+                rivals = _play(configs[track], corpus, topics, agents, folder / track)
                 tracks[track] = _compared(rivals, entered[track], corpus, apart)
             except ArenaError as error:  # settings that no baseline can play, for example
                 if not entered[track]:
@@ -148,12 +150,16 @@ def _track(config: EnvConfig) -> str:
 
 
 def _play(
-    config: EnvConfig, corpus: Corpus, topics: Sequence[str] | int | None, folder: Path
+    config: EnvConfig,
+    corpus: Corpus,
+    topics: Sequence[str] | int | None,
+    agents: Sequence[str] | None,
+    folder: Path,
 ) -> dict[str, _Entry]:
     """Return the baselines of a track, the best first; those that cannot play it are left out."""
     usual = {name: getattr(EnvConfig(task=config.task), name) for name in _FREE}
     config, played = EnvConfig.from_settings(config, usual), list[_Entry]()
-    for agent in baselines():
+    for agent in agents or baselines():
         with suppress(AgentError):
             run(corpus, config, agent, folder / agent, topics=topics)
             played.append(_Entry(folder / agent))
