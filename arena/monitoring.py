@@ -26,7 +26,7 @@ TRACES, METRICS = "OTEL_TRACES_EXPORTER", "OTEL_METRICS_EXPORTER"
 TEXTS = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"
 SESSIONS: WeakSet[Sized] = WeakSet()
 """The sum of their lengths is the number of open episodes of this process."""
-CPU_PER_SPAN = 0.02
+CPU_PER_SPAN = 0.04
 """Seconds of the process for each span of a call: a span and its export take some 0.0005."""
 _GROUP = "opentelemetry_traces_exporter"  # of entry points
 _spans = 0  # of calls

@@ -12,7 +12,9 @@ import hmac
 import ipaddress
 import os
 import resource
+import signal
 import socket
+import sys
 from contextlib import suppress
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
@@ -40,6 +42,8 @@ def serve_app(
     clients must send. Port 0 takes a free one.
     """
     server = make_server(app, host, os.environ.get(TOKEN) or None, websockets)
+    if monitoring.tracer() is not None:  # else the process ends before the last spans are sent
+        signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
     most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))  # else 1,024 clients mostly
     with listen(host, port) as listening:
