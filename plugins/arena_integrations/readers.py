@@ -13,7 +13,8 @@ from typing import Any
 
 import pyarrow
 
-from arena.errors import ArenaError, DataError
+from arena.errors import ArenaError, DataError, clip
+from arena.kit.files import schema_error
 from arena.metrics import mean
 from arena.plugins import recorded_name
 from arena.results.comparison.opening import Opened, result_reader
@@ -22,6 +23,11 @@ from arena.tasks import open_task
 from arena_integrations._results import SAMPLES
 
 _ZSTANDARD = 93  # which zipfile reads from Python 3.14 on
+_MANIFEST = {
+    "agent": str, "agent_options": dict, "arena": str, "budget": dict, "definition": dict,
+    "environment": {"retriever": str}, "seed": int, "sha256": {"corpus": str}, "topics": list,
+}  # fmt: skip
+"""What `arena compare` reads of a manifest."""
 
 
 class StatedRun(OpenedRun):
@@ -102,13 +108,17 @@ class Samples(StatedRun):
         if hashlib.sha256(data).hexdigest() != whole["detailed_evaluation_results"]["checksum"]:
             raise DataError("it is not as it was written: the checksum beside it differs")
         manifest = json.loads(about["manifest"])
+        if why := schema_error(manifest, _MANIFEST):
+            raise DataError(f"its manifest is damaged: {why}")
         self.manifest = {name: value for name, value in manifest.items() if name != "files"}
         self.task = open_task(recorded_name(manifest["task"], path))
         rows: dict[str, dict[str, Any]] = {topic: {} for topic in manifest["topics"]}
         for sample in map(json.loads, data.splitlines()):
             about = dict(sample["metadata"])
             row = rows[sample["sample_id"]].setdefault(about.pop("repeat"), about)
-            row[sample["evaluation_result_id"]] = sample["evaluation"]["score"]
+            if not _is_number(score := sample["evaluation"]["score"]):
+                raise DataError(f"the score {clip(score)} is no number")
+            row[sample["evaluation_result_id"]] = score
         self.rows = {topic: [*each.values()] or [{}] for topic, each in rows.items()}
 
 
@@ -123,7 +133,7 @@ def read_samples(path: Path) -> Opened:
         return _stated(Samples(path))
     except ArenaError as error:
         raise DataError(f"{str(path)!r}: {error}.".replace("..", ".")) from None
-    except (OSError, KeyError, TypeError, ValueError, AttributeError) as error:
+    except Exception as error:  # of JSON, or of values where others are expected
         why = f"{type(error).__name__}: {error}"
         raise DataError(f"{str(path)!r} is no file of samples beside its results: {why}.") from None
 

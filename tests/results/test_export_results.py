@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -86,6 +87,20 @@ def test_samples_are_read_back(written, title_run, tmp_path):
     with pytest.raises(DataError, match="it is not as it was written: the checksum"):
         read_samples(copied)
     whole = json.loads(beside.read_text())
+    damaged = re.sub(r'"score": [\d.]+', '"score": "x"', copied.read_text(), count=1)
+    for text, manifest, why in (
+        (damaged, None, "the score 'x' is no number."),
+        ("[1]\n", None, "no file of samples beside its results: TypeError"),
+        (copied.read_text(), "{}", "its manifest is damaged: "),
+    ):
+        copied.write_text(text)
+        details = whole["eval_library"]["additional_details"]
+        details |= {"manifest": manifest} if manifest else {}
+        checksum = hashlib.sha256(text.encode()).hexdigest()
+        whole["detailed_evaluation_results"]["checksum"] = checksum
+        beside.write_text(json.dumps(whole))
+        with pytest.raises(DataError, match=why):
+            read_samples(copied)
     del whole["eval_library"]["additional_details"]
     beside.write_text(json.dumps(whole))
     with pytest.raises(DataError, match="no manifest of a run"):
@@ -93,6 +108,20 @@ def test_samples_are_read_back(written, title_run, tmp_path):
     beside.unlink()
     with pytest.raises(DataError, match="no file of samples beside its results: FileNotFound"):
         read_samples(copied)
+
+
+def test_samples_of_repeats(tiny, tmp_path):
+    run = tmp_path / "run"
+    arena.run(tiny, "discovery", "random", run, repeats=2)
+    path, number = write_eee(run, arena.Corpus.open(tiny), tmp_path, DAY)
+    assert number == 2 * 4  # repeats of the topic with references, metrics
+    assert path.parent.name == "random"
+    log, metrics = read_samples(samples_of(path))
+    stated = json.loads((run / "metrics.json").read_text())
+    assert metrics["mean"] == pytest.approx(
+        {name: stated["mean"][name] for name in metrics["mean"]}
+    )
+    assert sorted(len(rows) for rows in log.rows.values()) == [1, 2]
 
 
 def test_the_headline_for_hugging_face(title_run, synthetic, tmp_path):
