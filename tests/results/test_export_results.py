@@ -147,6 +147,8 @@ def test_what_is_refused(title_run, synthetic, tmp_path, capsys):
     words = ["export", "results", str(title_run), "--corpus", str(synthetic), "--output"]
     assert main([*words, str(tmp_path / "a.yaml"), "--format", "hf"]) == 2
     assert "dataset=None: give OWNER/NAME, the corpus on the hub." in capsys.readouterr().err
+    assert main([*words, str(tmp_path / "a"), "--format", "eee", "--dataset", "acme/x"]) == 2
+    assert "--dataset says nothing for --format eee. Leave it out." in capsys.readouterr().err
     shutil.copytree(title_run, edited)
     text = (edited / "metrics.json").read_text().replace('"recall@100": 0.', '"recall@100": 0.9')
     (edited / "metrics.json").write_text(text)

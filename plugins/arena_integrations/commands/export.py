@@ -9,6 +9,7 @@ from typing import Literal
 
 from arena.cli.commands import command
 from arena.cli.run import parse_topics
+from arena.errors import DataError
 from arena.text.display import count, printable
 
 
@@ -56,6 +57,11 @@ def results(
     from arena.corpus import Corpus
     from arena_integrations._results import write_eee, write_hf
 
+    taken = {"eee": "answers date model", "hf": "dataset date", "inspect": "answers"}[format]
+    given = {"answers": answers, "dataset": dataset, "date": date, "model": model}
+    for name, value in given.items():
+        if value is not None and name not in taken.split():
+            raise DataError(f"--{name} says nothing for --format {format}. Leave it out.")
     if format == "inspect":
         inspect(run, corpus=corpus, output=output, tasks=tasks, answers=answers)
         return
