@@ -6,12 +6,13 @@ COPY . .
 RUN python -m pip wheel --no-cache-dir --wheel-dir /wheel -r requirements/server.txt .
 
 FROM python:3.12-slim-bookworm
-RUN useradd --uid 10001 --no-create-home --shell /usr/sbin/nologin arena
+RUN useradd --uid 10001 --no-create-home --shell /usr/sbin/nologin arena \
+    && install -d -o arena -g arena /cache
 RUN --mount=type=bind,from=build,source=/wheel,target=/wheel \
     python -m pip install --no-cache-dir --no-index --no-deps /wheel/*.whl
 USER 10001
-# What is written: compiled loops, and which corpora are intact.
-ENV ARENA_CACHE=/tmp/arena NUMBA_CACHE_DIR=/tmp/numba
+# All that is written: compiled loops, and which corpora are intact.
+ENV ARENA_CACHE=/cache NUMBA_CACHE_DIR=/cache/numba
 EXPOSE 8000
 HEALTHCHECK --interval=30s --timeout=5s --start-period=60s CMD ["python", "-c", "import os; \
 from urllib.request import Request, urlopen; \
