@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 DEMO := demo
 JOBS ?= 2
 
-.PHONY: help demo test test-slow conformance integrations docs lint bench install clean
+.PHONY: help demo test test-slow conformance every-eval-ever integrations docs lint bench install clean
 .DELETE_ON_ERROR:
 
 help:
@@ -15,6 +15,7 @@ help:
 	@echo "make test-slow  run the slow tests: kills, full disks, Java, Ray, a local model, the demo"
 	@echo "make integrations    test the integrations to frameworks that need an environment of their own"
 	@echo "make conformance  run MCP's conformance suite, which npm installs"
+	@echo "make every-eval-ever  check exported results by the program of Every Eval Ever, with PYTHON312"
 	@echo "make docs     build the documentation as a site, in site/"
 	@echo "make lint     ruff and mypy"
 	@echo "make bench    time search engines side by side"
@@ -68,6 +69,15 @@ conformance: .conformance/.installed $(VENV)/.tests
 	mkdir -p .conformance && cp $< .conformance
 	npm install --prefix .conformance --no-audit --no-fund
 	@touch $@
+
+# The program of Every Eval Ever excludes pins of the project, and needs Python 3.12 or newer.
+PYTHON312 ?= python3.12
+every-eval-ever: $(VENV)-eee/bin/every_eval_ever $(VENV)/.tests
+	$(BIN)/python -m pytest -q tests/results/test_export_results.py
+
+$(VENV)-eee/bin/every_eval_ever:
+	$(PYTHON312) -m venv $(VENV)-eee
+	$(VENV)-eee/bin/$(PIP) every-eval-ever==0.3.0
 
 # Frameworks that exclude the pins of the project get pins and an environment of their own:
 # requirements/NAME.txt and .venv-NAME. Their tests have NAME in the name of their file.

@@ -1,7 +1,7 @@
 """Results for Every Eval Ever and Hugging Face, and samples that `arena compare` reads back.
 
 The schemas in tests/data/every_eval_ever are those of every-eval-ever 0.3.0 (MIT). Its own program
-checks the files, too, where it is: it needs Python 3.12, in an environment .venv-eee.
+checks the files, too, where `make every-eval-ever` has installed it.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def test_the_files_are_as_the_schemas_say(written, title_run, synthetic, tmp_pat
     assert (again.name, again.read_bytes()) == (path.name, path.read_bytes())
 
 
-@pytest.mark.skipif(not PROGRAM.exists(), reason="needs every-eval-ever in .venv-eee")
+@pytest.mark.skipif(not PROGRAM.exists(), reason="make every-eval-ever installs it")
 def test_its_own_program_takes_them(written):
     command = [PROGRAM, "validate", "data/*/*/*/*.json*"]
     done = subprocess.run(command, cwd=written[0], capture_output=True, text=True)
