@@ -33,6 +33,8 @@ METRICS = "metrics.json"
 CLAIMS = "claims.json"
 OPENNESS = ("open_source_open_weights", "open_source_closed_weights", "api", "closed")
 """Classes of agents by what is open, from AstaBench (arXiv:2510.21652); a claim."""
+DAMAGED = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
+"""What code raises at JSON that has anything anywhere."""
 MOST_UNSEEN = 0.5
 """Share of submitted ids that no result had, from which on a run is flagged."""
 
@@ -129,8 +131,7 @@ def verify(
             ) from None
         except (ArenaError, OSError):
             raise
-        except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
-            # Its JSON can have anything anywhere.
+        except DAMAGED as error:
             raise CorpusError(
                 f"{str(directory)!r} is damaged: {type(error).__name__}: {clip(str(error))}."
             ) from error

@@ -40,6 +40,8 @@ def sent(tiny, tmp_path_factory):
     (folder / "honest" / "claims.json").write_text(json.dumps({"model": HOSTILE}))
     shutil.make_archive(str(folder / "packed"), "gztar", folder, "honest")
     arena.run(tiny, "discovery", Wonder, folder / "wonder")
+    shutil.copytree(folder / "wonder", folder / "timed")
+    (folder / "timed" / "timing.json").write_text("[]")
     arena.run(tiny, "discovery", "title", folder / "part", topics=["s1"])
     arena.run(tiny, "discovery", "scout", folder / "short", max_steps=3)
     edited = shutil.copytree(folder / "honest", folder / "edited")
@@ -51,7 +53,7 @@ def sent(tiny, tmp_path_factory):
 @pytest.fixture(scope="module")
 def site(sent, tiny, tmp_path_factory):
     output = tmp_path_factory.mktemp("site") / "site"
-    names = ("honest", "wonder", "part", "short", "edited", "gone")
+    names = ("honest", "timed", "wonder", "part", "short", "edited", "gone")
     given = [f"{HOSTILE}={sent / 'packed.tar.gz'}", *(str(sent / name) for name in names)]
     options = ["--corpus", str(tiny), "--output", str(output), "--baselines", "random,title,scout"]
     assert main(["board", *given, *options]) == 0
@@ -76,6 +78,7 @@ def test_rows_and_reasons(site, tiny, capsys):
     assert short["runs"]["title, bm25"]["budget"]["max_steps"] == 3
     assert {name: reason.split(":")[0] for name, reason in results["apart"].items()} == {
         "part": "1 of 2 topics were not played.",
+        "timed": "'timed/timing.json' has no number of seconds. Delete it.",
         "edited": "topic 's2', step 1 (action {\"tool\"",
         "gone": "'gone' contains no run (it does not exist). Name the --output of an `arena run`, "
         "or a folder in the runs/ of an experiment.",
@@ -102,6 +105,8 @@ def test_a_board_is_replaced_by_the_same_bytes_and_nothing_else_is(site, sent, t
         write_board([sent / "honest", f"honest={sent / 'part'}"], tiny, tmp_path / "site")
     with pytest.raises(DataError, match=r"no submission has a row; --task names .* edited: top"):
         write_board([sent / "edited"], tiny, tmp_path / "site")
+    with pytest.raises(DataError, match=r"'.*honest' is given twice"):
+        write_board([sent / "honest", f"b={sent / 'honest'}"], tiny, tmp_path / "site")
     assert contents(tmp_path / "site") == contents(site)
     for output in "ab":
         write_board([], tiny, tmp_path / output, played=["organization"])

@@ -19,14 +19,14 @@ from arena.kit.workdir import OutputKind, other_files, read_manifest_of, staged_
 from arena.results.comparison import as_json, compare
 from arena.results.comparison import report as reports
 from arena.results.comparison.comparing import Comparison
-from arena.results.comparison.opening import open_runs, split_name
+from arena.results.comparison.opening import split_name
 from arena.results.viewing import drawing
 from arena.results.viewing.page import write_page
 from arena.runs import run
 from arena.runs.directory import MANIFEST, OpenedRun
 from arena.runs.players import baselines
 from arena.runs.submissions import Limits, open_submission
-from arena.runs.verifying import Verification, verify
+from arena.runs.verifying import DAMAGED, Verification, verify
 from arena.version import __version__
 
 BOARD = OutputKind("board", "results.json", {"tracks": dict, "apart": dict})
@@ -127,6 +127,8 @@ def _named(submissions: Sequence[str | Path]) -> dict[str, str | Path]:
         name, place = split_name(given)
         name = name or re.sub(r"(\.tar\.gz|\.zip)$", "", Path(place).resolve().name)
         name = name.replace("=", "-").strip()
+        if Path(place).resolve() in [Path(each).resolve() for each in places.values()]:
+            raise DataError(f"the run {str(place)!r} is given twice. Name each run once.")
         if name in places:
             raise DataError(f"two submissions are called {clip(name)}. Name them: NAME=PATH.")
         places[name] = place
@@ -190,9 +192,9 @@ def _compared(
                 raise DataError(f"{len(lacking)} of {len(wanted)} topics were not played.")
             if name in shown:
                 raise DataError("it has the name of a baseline. Name it: NAME=PATH.")
-            open_runs([rivals[best].directory, entry.directory], True, corpus)
+            compare([rivals[best].directory, entry.directory], common=True, corpus=corpus)
             shown[name] = entry
-        except ArenaError as error:
+        except (ArenaError, *DAMAGED) as error:
             apart[name] = str(error).replace(str(entry.directory), name)
     runs = [f"{name}={entry.directory}" for name, entry in shown.items()]
     return compare(runs, best, common=True, corpus=corpus), shown
