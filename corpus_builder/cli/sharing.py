@@ -35,7 +35,8 @@ def export_dataset(
         print_json(about)
         return
     print_rows([(name, count(of["rows"], "row")) for name, of in about["tables"].items()])
-    print(f"Labels are in {output}/labels, with the canary {about['canary']}.")
+    if "topics" in about["tables"]:
+        print(f"Labels are in {output}/labels, with the canary {about['canary']}.")
 
 
 def freeze(

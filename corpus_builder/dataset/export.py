@@ -23,7 +23,7 @@ from arena.kit.workdir import staged_directory
 from corpus_builder.build import check_place
 from corpus_builder.card.page import card_files, render, stated_licence
 from corpus_builder.collections import collections
-from corpus_builder.database import connected, execute, literal, readable_errors, target
+from corpus_builder.database import connected, execute, literal, readable_errors, scalar, target
 from corpus_builder.manifest import list_files
 
 ABOUT = "dataset.json"
@@ -47,7 +47,7 @@ TABLES = {
     "mindmaps": """SELECT m.*, outline, CASE WHEN {texts} THEN article END AS article,
         '{canary}' AS canary FROM mind_maps m JOIN articles USING (topic_id) ORDER BY topic_id""",
     "full_texts": """SELECT id AS paper_id, position, heading, text FROM sections s
-        JOIN papers ON file_row_number = s.document ORDER BY s.document, position""",
+        JOIN papers ON file_row_number = s.document WHERE {texts} ORDER BY s.document, position""",
 }
 """Name of a configuration -> its rows, docs/building.md; those with a canary are labels."""
 
@@ -137,9 +137,8 @@ def export_dataset(
 
 
 def _write_tables(corpus: Path, output: Path, canary: str, texts: bool) -> dict[str, str]:
-    """Write the tables; return configuration -> file."""
+    """Write the tables that have rows, since `datasets` loads no other; return name -> file."""
     files = {}
-    (output / "labels").mkdir()
     with connected(output / "spill", _MEMORY, 1) as connection:
         for name in (layout.PAPERS, layout.SECTIONS, layout.REFERENCES, layout.TOPICS, layout.GOLD,
                      layout.MIND_MAPS, layout.ARTICLES):  # fmt: skip
@@ -147,18 +146,14 @@ def _write_tables(corpus: Path, output: Path, canary: str, texts: bool) -> dict[
             read = f"read_parquet({literal(corpus / name)}{numbers})"
             execute(connection, f'CREATE VIEW "{Path(name).stem}" AS FROM {read}')
         for name, rows in progress([*TABLES.items()], desc="export", unit="table"):
-            if name == "full_texts" and not texts:
+            labels, query = "{canary}" in rows, rows.format(canary=canary, texts=texts)
+            if not scalar(connection, f"SELECT count(*) FROM ({query})"):
                 continue
-            labels = "{canary}" in rows
             files[name] = f"{'labels/' * labels}{name}.parquet"
-            execute(
-                connection,
-                _COPY.format(
-                    query=rows.format(canary=canary, texts=texts),
-                    path=target(output / files[name]),
-                    metadata=f"canary: '{canary}'" if labels else "",
-                ),
-            )
+            path, metadata = output / files[name], f"canary: '{canary}'" if labels else ""
+            path.parent.mkdir(exist_ok=True)
+            copy = _COPY.format(query=query, path=target(path), metadata=metadata)
+            execute(connection, copy)
     shutil.rmtree(output / "spill", ignore_errors=True)
     return files
 
