@@ -21,8 +21,9 @@ class Source(Protocol):
     """Papers and surveys as raw records; `corpus_builder.records` lists the keys.
 
     ``arena-corpus build`` has an option for each parameter of its constructor, or a word for one
-    before ``/``, with the text that the docstring of the class has under ``Args:``. Where these are not its options, the source has
-    class methods ``add_arguments`` and ``from_arguments``, as ``synthetic``.
+    before ``/``, with the text that the docstring of the class has under ``Args:``. Where these
+    are not its options, the source has class methods ``add_arguments`` and ``from_arguments``, as
+    ``synthetic``.
     """
 
     example: ClassVar[str] = ""
