@@ -111,8 +111,10 @@ def test_a_board_is_replaced_by_the_same_bytes_and_nothing_else_is(site, sent, t
     for output in "ab":
         write_board([], tiny, tmp_path / output, played=["organization"])
     assert contents(tmp_path / "a") == contents(tmp_path / "b")
-    with pytest.raises(CorpusError, match="exists and is no board"):
-        write_board([], tiny, sent / "honest", played=["organization"])
+    (tmp_path / "b" / "CNAME").touch()
+    for output in (sent / "honest", tmp_path / "b", WORKFLOW):
+        with pytest.raises(CorpusError, match="exists and is no board, or has other files"):
+            write_board([], tiny, output, played=["organization"])
 
 
 @pytest.mark.slow

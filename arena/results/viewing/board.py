@@ -136,10 +136,13 @@ def _named(submissions: Sequence[str | Path]) -> dict[str, str | Path]:
 
 
 def _check(output: Path) -> None:
-    if output.is_dir() and not (other_files(output, ()) and not read_manifest_of(output, BOARD)):
-        return
-    if output.exists():
-        raise CorpusError(f"{str(output)!r} exists and is no board. Name a new directory.")
+    """Refuse to replace what is no board, or has a file that no board wrote."""
+    before = read_manifest_of(output, BOARD)
+    own = ("index.html", BOARD.manifest, *before["tracks"]) if before else ()
+    if output.exists() and (not output.is_dir() or other_files(output, own)):
+        raise CorpusError(
+            f"{str(output)!r} exists and is no board, or has other files. Name a new directory."
+        )
 
 
 def _track(config: EnvConfig) -> str:
