@@ -37,6 +37,10 @@ class FrozenTopics(tuple[str, ...]):
     @classmethod
     def read(cls, path: str | Path) -> FrozenTopics:
         """Read what `write` wrote; DataError if it is anything else, or was edited."""
+        if not Path(path).is_file():
+            raise DataError(
+                f"there is no file {str(path)!r}; `arena-corpus freeze` writes such files."
+            )
         try:
             content = read_json(Path(path))
             why = schema_error(content, _FORM)

@@ -74,6 +74,9 @@ def test_a_file_that_was_edited_is_refused_and_any_other(named: Path) -> None:
         named.write_text(text)
         with pytest.raises(DataError, match=why):
             FrozenTopics.read(named)
+    named.unlink()
+    with pytest.raises(DataError, match=r"there is no file '.*json'; `arena-corpus freeze` writes"):
+        FrozenTopics.read(named)
 
 
 @pytest.mark.parametrize("name", ["surveys", "a b@1", "../a@1", "@1", "a@"])
