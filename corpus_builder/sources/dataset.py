@@ -58,6 +58,8 @@ class DataSet:
         logging.set_verbosity(logging.CRITICAL)  # what it says is in the message
         if (Path(data) / layout.MANIFEST).is_file():
             raise DataError(f"{data!r} is a built corpus, which needs no building.")
+        if Path(data).is_file():
+            raise DataError(f"{data!r} is a file. Name the folder that has it, and no other files.")
         # A folder called csv is not the reader of CSV.
         self._data = os.path.abspath(data) if Path(data).is_dir() else data  # noqa: PTH100
         self._split, self._columns = split, _columns(map or ())

@@ -215,6 +215,7 @@ def test_tables_without_rows_are_left_out(others: Path) -> None:
         ("json --config other", "'other' not found. Available: ['default']"),
         ("csv", "name a --split: train, test."),
         ("broken", "Parquet magic bytes not found"),
+        ("broken/a.parquet", "'broken/a.parquet' is a file. Name the folder that has it"),
         ("nobody/nothing", "cannot be read as a data set"),
     ],
 )
