@@ -93,7 +93,7 @@ def write_hf(run: str | Path, corpus: Corpus, output: Path, day: str, dataset: s
     the notes. Raise as `write_eee` does, and DataError without a data set or a score.
     """
     if not re.fullmatch(r"[\w.-]+/[\w.-]+", dataset or ""):
-        raise DataError(f"dataset={clip(dataset)}: give OWNER/NAME, the corpus on the hub.")
+        raise DataError(f"--dataset is {clip(dataset)}: give OWNER/NAME, the corpus on the hub.")
     recorded, summary = _checked(run, corpus)
     manifest = recorded.manifest
     headline = manifest["definition"]["headline"]

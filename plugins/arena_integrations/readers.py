@@ -101,7 +101,10 @@ class Samples(StatedRun):
 
     def __init__(self, path: Path) -> None:
         self.directory, data = path, path.read_bytes()
-        whole = json.loads(path.with_name(path.name.replace(SAMPLES, ".json")).read_bytes())
+        beside = path.with_name(path.name.replace(SAMPLES, ".json"))
+        if not beside.is_file():
+            raise DataError(f"there is no {beside.name!r} beside it. Export the run again")
+        whole = json.loads(beside.read_bytes())
         about = whole["eval_library"].get("additional_details") or {}
         if "manifest" not in about:
             raise DataError("it has no manifest of a run: `arena export results` did not write it")

@@ -106,7 +106,7 @@ def test_samples_are_read_back(written, title_run, tmp_path):
     with pytest.raises(DataError, match="no manifest of a run"):
         read_samples(copied)
     beside.unlink()
-    with pytest.raises(DataError, match="no file of samples beside its results: FileNotFound"):
+    with pytest.raises(DataError, match=rf"there is no '{beside.name}' beside it\."):
         read_samples(copied)
 
 
@@ -146,7 +146,7 @@ def test_what_is_refused(title_run, synthetic, tmp_path, capsys):
             write_eee(title_run, corpus, tmp_path, day, model)
     words = ["export", "results", str(title_run), "--corpus", str(synthetic), "--output"]
     assert main([*words, str(tmp_path / "a.yaml"), "--format", "hf"]) == 2
-    assert "dataset=None: give OWNER/NAME, the corpus on the hub." in capsys.readouterr().err
+    assert "--dataset is None: give OWNER/NAME, the corpus on the hub." in capsys.readouterr().err
     assert main([*words, str(tmp_path / "a"), "--format", "eee", "--dataset", "acme/x"]) == 2
     assert "--dataset says nothing for --format eee. Leave it out." in capsys.readouterr().err
     shutil.copytree(title_run, edited)
