@@ -27,6 +27,7 @@ from numpy.typing import NDArray
 
 import arena
 from arena.agents import Action, Agent, Observation, result_of
+from arena.errors import ArenaError
 from arena.text import STOP_WORDS, analyze, tokenize
 
 QUERIES, CANDIDATES, EXPANDED, SUBMITTED = 6, 32, 3, 100
@@ -287,11 +288,15 @@ def main() -> None:
     parser.add_argument("--updates", type=int, default=60)
     parser.add_argument("--seed", type=int, default=0)
     given = parser.parse_args()
-    envs = {path: Queries(corpus=path, reward=given.reward) for path in given.corpus}
+    try:
+        for path in given.test:
+            arena.Corpus.open(path)  # or training would be over before it is missed
+        envs = {path: Queries(corpus=path, reward=given.reward) for path in given.corpus}
+    except ArenaError as error:
+        parser.error(str(error))
 
     def report(update: int, reward: float, policy: Policy) -> None:
-        if update % 10 == 9:
-            print(f"update {update + 1} of {given.updates}: mean return {reward:.3f}")
+        print(f"update {update + 1} of {given.updates}: mean return {reward:.3f}", flush=True)
 
     policy = learn(envs, given.seed, given.updates, report=report)
     np.savez(given.weights, allow_pickle=False, **policy)

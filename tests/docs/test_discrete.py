@@ -86,6 +86,7 @@ def test_it_learns_and_the_weights_play(synthetic, tmp_path):
         [*command, "--weights", weights, "--updates", "2"], capture_output=True, text=True
     )
     assert done.returncode == 0, done.stderr
+    assert "update 2 of 2: mean return 0." in done.stdout
     learned = float(done.stdout.split("random phrases, ")[1].split()[0])
     summary = arena.run(
         synthetic, "discovery", discrete.Chooser, tmp_path / "run",
@@ -95,6 +96,13 @@ def test_it_learns_and_the_weights_play(synthetic, tmp_path):
     policy = dict(np.load(weights))
     again = discrete.learn({"w": discrete.Queries(corpus=str(synthetic))}, updates=2)
     assert all(np.array_equal(policy[name], again[name]) for name in policy)
+
+
+def test_a_corpus_to_test_on_is_missed_before_training(synthetic, tmp_path):
+    command = [sys.executable, EXAMPLES / "discrete.py", "--corpus", synthetic, "--test", "nowhere"]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
+    assert (done.returncode, done.stdout, [*tmp_path.iterdir()]) == (2, "", [])
+    assert "discrete.py: error: there is no directory" in done.stderr
 
 
 @pytest.mark.slow
