@@ -65,7 +65,10 @@ def plan(
     table = next(m for m in comparison.metrics if m.metric == comparison.headline)
     size, rows = len(table.topics), comparison.runs[0].metrics["per_topic"]
     if table.clusters < FEWEST:
-        raise DataError(f"{table.clusters} clusters of topics: a test needs {FEWEST}. Play more.")
+        raise DataError(
+            f"{table.clusters} clusters of topics: a test needs {FEWEST}. Play topics of more "
+            "clusters; where the corpus has no others, take a larger one or several."
+        )
     corpora = numbered(rows[topic].get("corpus", "") for topic in table.topics)
     clusters = clusters_of(rows, comparison.clusters)
     groups = numbered(clusters[topic] for topic in table.topics)
