@@ -1,7 +1,6 @@
 """Print the table of docs/systems.md: ``python requirements/systems.py``, with uv and a network.
 
-uv resolves each extra for other systems and versions of Python from the wheels on the index, and
-builds nothing. What it finds there may not run: only what tests play is tested.
+uv resolves each extra for other systems and versions of Python from the wheels on the index.
 """
 
 from __future__ import annotations
@@ -11,9 +10,8 @@ import re
 import subprocess
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from pathlib import Path
 
-from lock import PROJECT
+from lock import HERE, PROJECT
 
 VERSIONS = ("3.11", "3.12", "3.13", "3.14")
 SYSTEMS = {
@@ -31,8 +29,7 @@ def lacking(extra: str, system: str, version: str) -> str:
     options = ["--only-binary", ":all:", *(f"--no-binary={name}" for name in PURE)]
     options += ["--python-platform", system, "--python-version", version]
     options += ["--extra", extra] if extra else []
-    project = Path(__file__).parent.parent / "pyproject.toml"
-    command = ["uv", "pip", "compile", "--quiet", *options, project]
+    command = ["uv", "pip", "compile", "--quiet", *options, HERE.parent / "pyproject.toml"]
     environment = os.environ | {"MACOSX_DEPLOYMENT_TARGET": "15.0"}
     done = subprocess.run(command, capture_output=True, text=True, env=environment)
     if done.returncode == 0:
@@ -43,9 +40,7 @@ def lacking(extra: str, system: str, version: str) -> str:
 
 def cell(extra: str, system: str) -> str:
     """Return the versions of Python for which an extra has wheels, and what others lack."""
-    with ThreadPoolExecutor() as pool:  # most of the time is the index's
-        found = pool.map(lambda version: lacking(extra, system, version), VERSIONS)
-    why = dict(zip(VERSIONS, found, strict=True))
+    why = {version: lacking(extra, system, version) for version in VERSIONS}
     works = [version for version in VERSIONS if not why[version]]
     text = f"{works[0]} to {works[-1]}" if len(works) > 1 else "".join(works) or "none"
     reasons = ", ".join(sorted({f"`{each}`" for each in why.values() if each}))

@@ -6,7 +6,6 @@ from arena.cli.app import print_json
 from arena.errors import UnknownNameError, clip, did_you_mean
 from arena.version import __version__
 
-GYM = "researcharena"
 BIBTEX = f"""\
 @software{{researcharena_gym,
   title = {{{{ResearchArena}}: a gym for research agents}},
@@ -20,8 +19,7 @@ BIBTEX = f"""\
            as Research Agents}},
   author = {{Kang, Hao and Xiong, Chenyan}},
   year = {{2024}},
-  eprint = {{2406.10291}},
-  archivePrefix = {{arXiv}},
+  eprint = {{2406.10291}}, archivePrefix = {{arXiv}},
   url = {{https://arxiv.org/abs/2406.10291}}
 }}
 """
@@ -38,13 +36,13 @@ def cite(name: str | None = None, *, json: bool = False) -> None:
     """
     from arena.suites import SUITES
 
-    entries = {GYM: BIBTEX} | {each: SUITES.get(each).bibtex for each in SUITES.names()}
+    suites = {each: SUITES.get(each).bibtex.strip() for each in SUITES.names()}
+    entries = {"researcharena": BIBTEX.strip()} | {each: text for each, text in suites.items() if text}
     if name is not None and name not in entries:
-        raise UnknownNameError(f"no benchmark named {clip(name)}.{did_you_mean(name, entries)}")
-    found = {each: text.strip() for each, text in entries.items() if name in (None, each)}
-    if name is not None and not found[name]:
-        raise UnknownNameError(f"the suite {name!r} names no entry: @suite takes it as bibtex.")
+        hint = did_you_mean(name, entries)
+        raise UnknownNameError(f"no benchmark with an entry is called {clip(name)}.{hint}")
+    found = {name: entries[name]} if name is not None else entries
     if json:
         print_json(found)
     else:
-        print("\n\n".join(text for text in found.values() if text))
+        print("\n\n".join(found.values()))

@@ -54,8 +54,7 @@ BIBTEX = """\
   title = {{ReportBench}: Evaluating Deep Research Agents via Academic Survey Tasks},
   author = {Li, Minghao and Zeng, Ying and Cheng, Zhihao and Ma, Cong and Jia, Kai},
   year = {2025},
-  eprint = {2508.15804},
-  archivePrefix = {arXiv},
+  eprint = {2508.15804}, archivePrefix = {arXiv},
   url = {https://arxiv.org/abs/2508.15804}
 }
 """

@@ -60,7 +60,7 @@ def test_cite_names_the_nearest_and_what_a_suite_lacks(capsys, monkeypatch):
     assert "Did you mean 'taxobench'" in capsys.readouterr().err
     monkeypatch.setitem(SUITES._items, "mine", Suite(lambda: None))
     assert cli.main(["cite", "mine"]) == 2
-    assert "the suite 'mine' names no entry" in capsys.readouterr().err
+    assert "no benchmark with an entry is called 'mine'" in capsys.readouterr().err
 
 
 def test_groups_have_means_of_their_own():

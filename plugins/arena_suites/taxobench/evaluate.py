@@ -48,8 +48,7 @@ BIBTEX = """\
             Lin, Jiahui and Wu, Mingqi and Ma, Long and Zou, Yi and Dou, Shihan and Gui, Tao and
             Zhang, Qi and Huang, Xuanjing},
   year = {2026},
-  eprint = {2601.12369},
-  archivePrefix = {arXiv},
+  eprint = {2601.12369}, archivePrefix = {arXiv},
   url = {https://arxiv.org/abs/2601.12369}
 }
 """
