@@ -36,8 +36,8 @@ def cite(name: str | None = None, *, json: bool = False) -> None:
     """
     from arena.suites import SUITES
 
-    suites = {each: SUITES.get(each).bibtex.strip() for each in SUITES.names()}
-    entries = {"researcharena": BIBTEX.strip()} | {each: text for each, text in suites.items() if text}
+    texts = {"researcharena": BIBTEX} | {each: SUITES.get(each).bibtex for each in SUITES.names()}
+    entries = {each: text.strip() for each, text in texts.items() if text}
     if name is not None and name not in entries:
         hint = did_you_mean(name, entries)
         raise UnknownNameError(f"no benchmark with an entry is called {clip(name)}.{hint}")
