@@ -5,11 +5,11 @@ from __future__ import annotations
 import inspect
 import json
 import re
+from pathlib import Path
 
 import bibtexparser
 import pytest
 import yaml
-from conftest import ROOT
 
 from arena import cli
 from arena.suites import SUITES, Evaluation, OutputPath, Suite
@@ -41,7 +41,8 @@ def test_cite_prints_an_entry_of_its_authors(name, capsys):
 
 
 def test_the_entries_of_the_gym_are_those_of_its_citation_file(capsys):
-    cited = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+    root = Path(__file__).parents[2]
+    cited = yaml.safe_load((root / "CITATION.cff").read_text(encoding="utf-8"))
     assert cli.main(["cite", "researcharena"]) == 0
     printed = bibtexparser.parse_string(capsys.readouterr().out).entries
     for entry, known in zip(printed, (cited, cited["preferred-citation"]), strict=True):
