@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from annotated_types import Ge, MinLen
 
-from arena import monitoring
 from arena.errors import DataError, clip, did_you_mean
 from arena.kit.lazy import once, require
 from arena.kit.options import check_names, check_options, checked, parameters_of
@@ -34,6 +33,7 @@ from arena.llm.answers import (
 )
 from arena.llm.estimate import counting
 from arena.llm.store import Store
+from arena.monitoring import span, text_of, texts
 from arena.text.display import count
 
 if TYPE_CHECKING:
@@ -250,7 +250,7 @@ class Client(Model):
         with self._places:
             self._keep_paid()
             started = time.monotonic()
-            with monitoring.span(f"chat {self.model}", _of_request(body), "CLIENT") as add:
+            with span(f"chat {self.model}", _of_request(body), "CLIENT") as add:
                 try:
                     answer = self._server.answer(key, body, self._proven)
                     self._proven = True
@@ -302,8 +302,8 @@ def _of_request(body: Mapping[str, Any]) -> dict[str, Any]:
     """Return the attributes of a request's span; the messages only where texts are asked for."""
     about = {"gen_ai.operation.name": "chat", "gen_ai.provider.name": "openai"}
     about["gen_ai.request.model"] = body["model"]
-    if monitoring.texts():
-        about["gen_ai.input.messages"] = monitoring.text_of(body["messages"])
+    if texts():
+        about["gen_ai.input.messages"] = text_of(body["messages"])
     return about
 
 
@@ -314,6 +314,6 @@ def _of_answer(answer: Completion) -> dict[str, Any]:
         "gen_ai.usage.output_tokens": answer.usage.completion,
         "error.type": "refused" if answer.refused else None,
     }
-    if monitoring.texts():
-        about["gen_ai.output.messages"] = monitoring.text_of([answer.message])
+    if texts():
+        about["gen_ai.output.messages"] = text_of([answer.message])
     return {name: value for name, value in about.items() if value is not None}
