@@ -164,7 +164,7 @@ def read_sections(topic: str, nodes: Sequence[Mapping[str, Any]], where: str = "
         ...          {"id": "a", "title": "Nets", "parent_id": "r", "cites": [7, 9]},
         ...          {"id": "b", "title": "Deep", "parent_id": "a", "cites": [9]}]
         >>> print(read_sections("Toys", nodes).children[0])
-        <MindMap 'Nets': 2 nodes, 2 papers>
+        <MindMap 'Nets': 1 node, 2 papers>
     """
     below, known = defaultdict[str | None, list[Mapping[str, Any]]](list), {n["id"] for n in nodes}
     for node in nodes:
