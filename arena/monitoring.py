@@ -1,4 +1,4 @@
-"""What operators watch: spans of OpenTelemetry and counts for Prometheus; docs/monitoring.md.
+"""Spans of OpenTelemetry and counts for Prometheus; docs/monitoring.md.
 
 Both are off, and import nothing, unless the standard variables `TRACES` and `METRICS` name an
 exporter. No attribute has a label, and none a text unless `TEXTS` asks for texts.

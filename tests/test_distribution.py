@@ -1,4 +1,4 @@
-"""What is built: its files and metadata; it plays from the wheel alone, also without plugins/."""
+"""The built distribution: its files, its metadata, and the wheel alone, also without plugins/."""
 
 from __future__ import annotations
 

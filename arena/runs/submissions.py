@@ -22,7 +22,7 @@ _STEP = b'"observation_sha256"'  # in a text the quotes are escaped
 
 
 class Limits(NamedTuple):
-    """What a submission from elsewhere may cost.
+    """Limits of a submission from elsewhere.
 
     Attributes:
         size: Bytes of all files, unpacked.

@@ -34,7 +34,7 @@ CLAIMS = "claims.json"
 OPENNESS = ("open_source_open_weights", "open_source_closed_weights", "api", "closed")
 """Classes of agents by what is open, from AstaBench (arXiv:2510.21652); a claim."""
 DAMAGED = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
-"""What code raises at JSON that has anything anywhere."""
+"""Exceptions that code raises at JSON of any shape."""
 MOST_UNSEEN = 0.5
 """Share of submitted ids that no result had, from which on a run is flagged."""
 
@@ -73,7 +73,7 @@ class Verification(NamedTuple):
 
     @property
     def flagged(self) -> str:
-        """What a reader of the scores must know, in one sentence; "" if there is nothing."""
+        """The warning for readers of the scores, in one sentence; "" if there is none."""
         if self.unseen is None or self.unseen < MOST_UNSEEN:
             return ""
         return (

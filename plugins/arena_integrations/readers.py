@@ -27,11 +27,11 @@ _MANIFEST = {
     "agent": str, "agent_options": dict, "arena": str, "budget": dict, "definition": dict,
     "environment": {"retriever": str}, "seed": int, "sha256": {"corpus": str}, "topics": list,
 }  # fmt: skip
-"""What `arena compare` reads of a manifest."""
+"""Keys of a manifest that `arena compare` reads."""
 
 
 class StatedRun(OpenedRun):
-    """What another file states of a run: a row of scores for each episode, and no steps.
+    """Results of a run in a file of another kind: a row of scores for each episode, and no steps.
 
     Attributes:
         rows: Topic -> its rows.
@@ -120,7 +120,7 @@ class Samples(StatedRun):
             about = dict(sample["metadata"])
             row = rows[sample["sample_id"]].setdefault(about.pop("repeat"), about)
             if not _is_number(score := sample["evaluation"]["score"]):
-                raise DataError(f"the score {clip(score)} is no number")
+                raise DataError(f"the score {clip(score)} is not a number")
             row[sample["evaluation_result_id"]] = score
         self.rows = {topic: [*each.values()] or [{}] for topic, each in rows.items()}
 

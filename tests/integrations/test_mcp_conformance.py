@@ -1,4 +1,4 @@
-"""What MCP itself checks: its conformance suite, cache fields, and the entry of its registry."""
+"""Checks by MCP itself: its conformance suite, cache fields, and the entry of its registry."""
 
 from __future__ import annotations
 

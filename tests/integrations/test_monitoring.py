@@ -41,7 +41,7 @@ SEARCH = {"query": "dense retrieval", "k": 3}
 
 @pytest.fixture
 def spans(monkeypatch) -> Iterator[InMemorySpanExporter]:
-    """What keeps the spans that are made; every call is one."""
+    """An exporter that keeps the spans; every call is one."""
     kept, provider = InMemorySpanExporter(), TracerProvider()
     provider.add_span_processor(SimpleSpanProcessor(kept))
     monkeypatch.setattr(monitoring, "tracer", lambda: provider.get_tracer("test"))

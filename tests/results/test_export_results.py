@@ -89,7 +89,7 @@ def test_samples_are_read_back(written, title_run, tmp_path):
     whole = json.loads(beside.read_text())
     damaged = re.sub(r'"score": [\d.]+', '"score": "x"', copied.read_text(), count=1)
     for text, manifest, why in (
-        (damaged, None, "the score 'x' is no number."),
+        (damaged, None, "the score 'x' is not a number."),
         ("[1]\n", None, "no file of samples beside its results: TypeError"),
         (copied.read_text(), "{}", "its manifest is damaged: "),
     ):

@@ -171,7 +171,7 @@ class Wonder(Agent):
 
 
 def test_labels_as_answers_are_flagged(run, corpus, capsys):
-    """What an agent knew cannot be seen; that no result had what it submitted can."""
+    """Labels in an agent cannot be seen; submitted papers that no result had can."""
     arena.run(corpus, "discovery", Wonder, run, overwrite=True)
     assert main(["verify", str(run), "--corpus", str(corpus)]) == 0
     verified, claims, flag = capsys.readouterr().out.splitlines()
