@@ -18,6 +18,7 @@ import re
 from collections.abc import Callable, Mapping
 from contextlib import closing
 from functools import lru_cache
+from pathlib import Path
 from typing import Any
 
 import gymnasium
@@ -288,6 +289,8 @@ def main() -> None:
     parser.add_argument("--updates", type=int, default=60)
     parser.add_argument("--seed", type=int, default=0)
     given = parser.parse_args()
+    if not Path(given.weights).parent.is_dir():
+        parser.error(f"--weights {given.weights}: there is no folder {Path(given.weights).parent}")
     try:
         for path in given.test:
             arena.Corpus.open(path)  # or training would be over before it is missed

@@ -128,3 +128,13 @@ def test_a_group_plays_one_topic_whatever_a_sampler_has_learned(synthetic):
             env.env.step({"tool": "submit", "arguments": {"paper_ids": []}})
         played.append(len({*topics}))
     assert played == [2, 1]
+
+
+def test_a_folder_of_weights_that_is_not_there_is_refused_before_training(
+    tmp_path, capsys, monkeypatch
+):
+    given = ["discrete.py", "--corpus", "any", "--weights", str(tmp_path / "no/w.npz")]
+    monkeypatch.setattr("sys.argv", given)
+    with pytest.raises(SystemExit) as stop:
+        discrete.main()
+    assert stop.value.code == 2 and f"there is no folder {tmp_path}/no" in capsys.readouterr().err
