@@ -109,7 +109,7 @@ integration-%: $(VENV)-%/.installed
 docs: $(VENV)/.docs
 	$(BIN)/python docs/reference.py > docs/reference.md
 	$(BIN)/python -m sphinx -q -E -W --keep-going -b html -c docs . site
-	@echo "Open site/README.html"
+	@echo "Open site/index.html"
 
 $(VENV)/.docs: $(VENV)/.dev requirements/docs.txt
 	$(BIN)/$(PIP) --no-deps -r requirements/docs.txt

@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from docutils import nodes
+from furo.navigation import get_navigation_tree
 from latex2mathml.converter import convert
 
 import arena
@@ -41,27 +43,56 @@ default_role = "code"  # `name` in docstrings
 napoleon_use_ivar = True
 
 
-def sections() -> list[tuple[str, list[str]]]:
-    """Return the sections of docs/README.md, each with the pages that it links."""
-    found: list[tuple[str, list[str]]] = []
+class Entry(NamedTuple):
+    """A line of docs/README.md: a page, and what stands below it.
+
+    Attributes:
+        title: What the navigation calls it.
+        page: Its name, from the root of the repository, without an ending.
+        below: The entries of the lines that are indented below it.
+    """
+
+    title: str
+    page: str
+    below: list[Entry]
+
+
+def navigation() -> dict[str, list[Entry]]:
+    """Return the groups of docs/README.md, each with its entries."""
+    found: dict[str, list[Entry]] = {}
     for line in (HERE / "README.md").read_text("utf-8").splitlines():
-        if heading := re.match(r"\*\*(.+?)\*\*", line):
-            found.append((heading[1], []))
-        if found:
-            found[-1][1].extend(re.findall(r"\]\(((?:results/)?[\w-]+)\.(?:md|ipynb)\)", line))
+        if heading := re.fullmatch(r"\*\*(.+)\*\*", line):
+            entries = found[heading[1]] = []
+        elif link := re.match(r"( *)- \[(.+?)\]\((.+?)\.(?:md|ipynb)\)", line):
+            page = f"docs/{link[3]}".replace("docs/../", "")
+            (entries[-1].below if link[1] else entries).append(Entry(link[2], page, []))
     return found
 
 
+def contents(entries: list[Entry], caption: str = "") -> str:
+    """Return a hidden table of contents."""
+    lines = "".join(f"{entry.title} </{entry.page}>\n" for entry in entries)
+    head = f":caption: {caption}\n" if caption else ""
+    return f"\n\n```{{toctree}}\n:hidden:\n{head}\n{lines}```\n" if entries else ""
+
+
 def prepare(app: Any, page: str, source: list[str]) -> None:
-    """Give the first page a table of contents; leave out links to folders of the repository."""
-    source[0] = markdown_of(source[0])
-    source[0] = re.sub(r"\[([^]]+)\]\([^)]+/\)", r"\1", source[0])
-    if page == root_doc:
-        contents = [(name, [f"docs/{page}" for page in pages]) for name, pages in sections()]
-        contents.append(("Project", ["docs/README", "CONTRIBUTING", "CHANGELOG"]))
-        for name, pages in contents:
-            source[0] += f"\n\n```{{toctree}}\n:hidden:\n:caption: {name}\n\n"
-            source[0] += "".join(f"{page}\n" for page in pages) + "```\n"
+    """Add the tables of contents to a page; leave out links to folders of the repository."""
+    text = re.sub(r"\[([^]]+)\]\([^)]+/\)", r"\1", markdown_of(source[0]))
+    for group, entries in navigation().items():
+        if page == root_doc:
+            text += contents(entries, group)
+        for entry in entries:
+            if entry.page == page:
+                text += contents(entry.below)
+    source[0] = text
+
+
+def fold_navigation(app: Any, page: str, template: str, context: dict[str, Any], tree: Any) -> None:
+    """Show in the navigation what stands below the current entry alone."""
+    if "toctree" in context:
+        entries = context["toctree"](collapse=True, titles_only=True, includehidden=True)
+        context["furo_navigation_tree"] = get_navigation_tree(entries)
 
 
 def markdown_of(text: str) -> str:
@@ -86,6 +117,7 @@ def write_markdown(app: Any, error: Exception | None) -> None:
     body = lines.split("\n\n", 1)[1]
     text = f"# {project}\n\n> {summary}\n\n{body}"
     Path(app.outdir, "llms.txt").write_text(text, "utf-8")
+    shutil.copy(Path(app.outdir, f"{root_doc}.html"), Path(app.outdir, "index.html"))
 
 
 def write_math(display: str) -> Any:
@@ -101,5 +133,6 @@ def write_math(display: str) -> Any:
 def setup(app: Any) -> None:
     """Register what is above."""
     app.connect("source-read", prepare)
+    app.connect("html-page-context", fold_navigation, priority=900)
     app.connect("build-finished", write_markdown)
     app.add_html_math_renderer("mathml", write_math("inline"), write_math("block"))
