@@ -45,9 +45,10 @@ def anchors(page: Path) -> set[str]:
 @pytest.mark.parametrize("page", PAGES, ids=name)
 def test_links_lead_somewhere(page):
     text = BLOCK.sub("", page.read_text(encoding="utf-8"))
-    for target in re.findall(r"\]\(([^)\s]+)\)", text):
+    for words, target in re.findall(r"\[([^]]*)\]\(([^)\s]+)\)", text):
         if "://" in target:
             continue
+        assert not words.endswith((".md", ".ipynb")), f"{name(page)}: say {words} in words"
         file, _, anchor = target.partition("#")
         path = page.parent / file if file else page
         assert path.exists(), f"{name(page)} links to {target}"
