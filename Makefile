@@ -107,7 +107,6 @@ integration-%: $(VENV)-%/.installed
 
 # The site, in site/: what is wrong in a page, a link or a docstring is an error.
 docs: $(VENV)/.docs
-	$(BIN)/python docs/reference.py > docs/reference.md
 	$(BIN)/python -m sphinx -q -E -W --keep-going -b html -c docs . site
 	@echo "Open site/index.html"
 

@@ -5,9 +5,12 @@ Beside its HTML stands each page as Markdown, and ``llms.txt`` lists them for la
 
 from __future__ import annotations
 
+import importlib
+import inspect
 import json
 import re
 import shutil
+import sys
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -18,11 +21,15 @@ from latex2mathml.converter import convert
 import arena
 
 HERE = Path(__file__).parent
+sys.path.append(str(HERE))
+import reference  # noqa: E402
 
 project = "ResearchArena"
 author = "the authors of ResearchArena"
 release = version = arena.__version__
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
+extensions = [
+    "myst_parser", "sphinx.ext.autodoc", "sphinx.ext.autosummary", "sphinx.ext.napoleon",
+]  # fmt: skip
 html_math_renderer = "mathml"  # no script from elsewhere: the site works offline
 root_doc = "README"
 source_suffix = {".md": "markdown", ".ipynb": "markdown"}
@@ -37,6 +44,7 @@ myst_heading_anchors = 4
 suppress_warnings = ["myst.header"]  # a page may skip a level
 
 autodoc_default_options = {"members": True}
+autosummary_generate = False
 autodoc_member_order = "bysource"
 autodoc_typehints = "description"
 default_role = "code"  # `name` in docstrings
@@ -77,15 +85,54 @@ def contents(entries: list[Entry], caption: str = "") -> str:
 
 
 def prepare(app: Any, page: str, source: list[str]) -> None:
-    """Add the tables of contents to a page; leave out links to folders of the repository."""
-    text = re.sub(r"\[([^]]+)\]\([^)]+/\)", r"\1", markdown_of(source[0]))
+    """Add tables of contents to a page, and links to what git does not have."""
+    text = re.sub(r"\[([^]]+)\]\([^)]+/\)", r"\1", markdown_of(page, source[0]))
     for group, entries in navigation().items():
         if page == root_doc:
             text += contents(entries, group)
         for entry in entries:
             if entry.page == page:
                 text += contents(entry.below)
+    if page == "docs/api":
+        text = re.sub(r"^- `([\w.]+)`", r"- [`\1`](api/\1.md)", text, flags=re.MULTILINE)
+        text += contents([Entry(module, f"docs/api/{module}", []) for module in api()])
     source[0] = text
+
+
+def api() -> dict[str, dict[str, bool]]:
+    """Return module of docs/api.md -> its public names -> whether no earlier one has them."""
+    found: dict[str, dict[str, bool]] = {}
+    seen: set[int] = set()
+    for name in re.findall(r"^- `([\w.]+)`", (HERE / "api.md").read_text("utf-8"), re.MULTILINE):
+        module = importlib.import_module(name)
+        own = [key for key, value in vars(module).items() if _module_of(value) == name]
+        public = {key: getattr(module, key) for key in getattr(module, "__all__", own)}
+        named = {key: value for key, value in public.items() if key[0] != "_" and _module_of(value)}
+        found[name] = {key: id(value) not in seen for key, value in named.items()}
+        seen.update(map(id, named.values()))
+    return found
+
+
+def _module_of(value: Any) -> str | None:
+    """Return the module of a class or function; None of anything else."""
+    return value.__module__ if inspect.isclass(value) or inspect.isroutine(value) else None
+
+
+def write_api(app: Any) -> None:
+    """Write a page for each module into docs/api, which git ignores: its names, then their text."""
+    (HERE / "api").mkdir(exist_ok=True)
+    for module, names in api().items():
+        page = [f"# {module}", "", "```{eval-rst}", f".. py:currentmodule:: {module}"]
+        page += [".. autosummary::", "", *(f"   {name}" for name in names), ""]
+        page += [f".. automodule:: {module}", "   :exclude-members: "]
+        page[-1] += ", ".join(name for name, first in names.items() if not first)
+        page += ["```", ""]
+        (HERE / "api" / f"{module}.md").write_text("\n".join(page), "utf-8")
+
+
+def link_pages(app: Any, what: str, name: str, value: Any, options: Any, lines: list[str]) -> None:
+    """Make links of the pages that a docstring names."""
+    lines[:] = [re.sub(r"`*docs/([\w-]+)\.md`*", r":doc:`/docs/\1`", line) for line in lines]
 
 
 def fold_navigation(app: Any, page: str, template: str, context: dict[str, Any], tree: Any) -> None:
@@ -95,13 +142,18 @@ def fold_navigation(app: Any, page: str, template: str, context: dict[str, Any],
         context["furo_navigation_tree"] = get_navigation_tree(entries)
 
 
-def markdown_of(text: str) -> str:
-    """Return a page as Markdown; a notebook's cells one after the other."""
-    if not text.startswith("{"):
-        return text
-    fences = {"markdown": "{}", "code": "```python\n{}\n```"}
-    cells = json.loads(text)["cells"]
-    return "\n\n".join(fences[c["cell_type"]].format("".join(c["source"])) for c in cells) + "\n"
+def markdown_of(page: str, text: str) -> str:
+    """Return a page as Markdown: a notebook's cells one after the other; lists of the code."""
+    if text.startswith("{"):
+        fences = {"markdown": "{}", "code": "```python\n{}\n```"}
+        cells = json.loads(text)["cells"]
+        parts = (fences[c["cell_type"]].format("".join(c["source"])) for c in cells)
+        return "\n\n".join(parts) + "\n"
+    for heading, listed in reference.lists().items() if page == "docs/reference" else ():
+        before, title, rest = text.partition(f"## {heading}\n")
+        here, next_title, after = rest.partition("\n## ")
+        text = f"{before}{title}{here}\n{listed}\n{next_title}{after}"
+    return text
 
 
 def write_markdown(app: Any, error: Exception | None) -> None:
@@ -109,7 +161,7 @@ def write_markdown(app: Any, error: Exception | None) -> None:
     if error is not None or app.builder.name != "html":
         return
     for page in app.env.found_docs:
-        text = markdown_of(Path(app.env.doc2path(page)).read_text("utf-8"))
+        text = markdown_of(page, Path(app.env.doc2path(page)).read_text("utf-8"))
         Path(app.outdir, f"{page}.md").write_text(text, "utf-8")
     index = (HERE / "README.md").read_text("utf-8")
     lines = re.sub(r"\]\((?!\.\./|http)", "](docs/", index).replace("](../", "](")
@@ -132,7 +184,9 @@ def write_math(display: str) -> Any:
 
 def setup(app: Any) -> None:
     """Register what is above."""
+    app.connect("builder-inited", write_api)
     app.connect("source-read", prepare)
+    app.connect("autodoc-process-docstring", link_pages)
     app.connect("html-page-context", fold_navigation, priority=900)
     app.connect("build-finished", write_markdown)
     app.add_html_math_renderer("mathml", write_math("inline"), write_math("block"))

@@ -1,34 +1,12 @@
-"""Print docs/reference.md: commands, settings and registered names, as the code has them.
-
-python docs/reference.py > docs/reference.md
-"""
+"""What the site lists on docs/reference.md: commands, settings and names, as the code has them."""
 
 from __future__ import annotations
 
 import argparse
+import itertools
 import os
-from collections.abc import Iterable, Iterator
-
-HEAD = """# Reference
-
-`python docs/reference.py` writes this page: the [commands](#commands), the
-[settings of an environment](#settings-of-an-environment) and the
-[registered names](#registered-names)."""
-COMMANDS = """
-## Commands
-
-`COMMAND --help` describes the options and has an example.
-"""
-SETTINGS = """
-## Settings of an environment
-
-The fields of `arena.envs.EnvConfig`, arguments of `gymnasium.make`, and `--env-option NAME=VALUE`.
-"""
-NAMES = """
-## Registered names
-
-`arena list KIND` prints them. Where a name is asked for, `FILE.py:NAME` is one, too.
-"""
+import re
+from collections.abc import Iterator
 
 
 def leaves(parser: argparse.ArgumentParser) -> Iterator[argparse.ArgumentParser]:
@@ -40,25 +18,27 @@ def leaves(parser: argparse.ArgumentParser) -> Iterator[argparse.ArgumentParser]
         yield from leaves(child)
 
 
-def options(parser: argparse.ArgumentParser) -> str:
-    """Return the arguments and options of a command."""
-    named = parser._get_formatter()._format_action_invocation
-    shown = [a for a in parser._actions if a.dest != "help" and a.help != argparse.SUPPRESS]
-    return " ".join(f"`{named(a).split(', ')[-1]}`" for a in shown)
+def bullet(name: str, text: str) -> str:
+    """Return an item of a list; nothing in the text is markup but code."""
+    parts = " ".join(text.split()).replace("``", "`").split("`")
+    parts[::2] = [re.sub(r"([<*$_\\[])", r"\\\1", part) for part in parts[::2]]
+    return f"- `{name}`: {'`'.join(parts)}"
 
 
-def table(rows: Iterable[Iterable[str]]) -> list[str]:
-    """Return the lines of a table."""
-    lines = [f"| {' | '.join(cell.replace('|', '&#124;') for cell in row)} |" for row in rows]
-    return [
-        f"|{' |' * (lines[0].count(' | ') + 1)}",
-        f"|{'---|' * (lines[0].count(' | ') + 1)}",
-        *lines,
-    ]
+def described(name: str, parser: argparse.ArgumentParser) -> Iterator[str]:
+    """Yield the lines on a command: what it does, an example, its arguments and options."""
+    formatter = parser._get_formatter()
+    example = (parser.epilog or "").removeprefix("example:").strip()
+    yield f"\n### {name}\n\n{(parser.description or '').split(chr(10) * 2)[0]}\n"
+    yield f"```text\n{example}\n```\n" if example else ""
+    for action in parser._actions:
+        if action.dest != "help" and action.help not in (None, argparse.SUPPRESS):
+            called = formatter._format_action_invocation(action).split(", ")[-1]
+            yield bullet(called, formatter._expand_help(action))
 
 
-def page() -> str:
-    """Return the page."""
+def lists() -> dict[str, str]:
+    """Return what stands below each heading of the page."""
     os.environ.pop("ARENA_CORPUS", None)  # it is the default of --corpus
     import arena.cli
     import arena.cli.list
@@ -70,21 +50,20 @@ def page() -> str:
         corpus_builder.cli.make_parser(),
     ]
     commands = {leaf.prog: leaf for root in roots for leaf in leaves(root)}
-    rows = [
-        (f"`{name}`", (leaf.description or "").split("\n\n")[0], options(leaf))
-        for name, leaf in sorted(commands.items())
-    ]
-    parts = [HEAD, COMMANDS, *table(rows), SETTINGS]
-    parts += table((f"`{name}`", text) for name, text in describe_settings().items())
-    kinds = arena.cli.list._registered(None)
-    parts.append(NAMES)
-    described: dict[tuple[str, str], list[str]] = {}  # description -> names
-    for kind, names in kinds.items():
-        for name, text in names.items():
-            described.setdefault((kind, text), []).append(f"`{name}`")
-    parts += table((kind, ", ".join(names), text) for (kind, text), names in described.items())
-    return "\n".join(parts) + "\n"
-
-
-if __name__ == "__main__":
-    print(page(), end="")
+    options = [f"- [{name}](#{name.replace(' ', '-')})" for name in sorted(commands)]
+    for name, leaf in sorted(commands.items()):
+        options += filter(None, described(name, leaf))
+    registered = []
+    for kind, names in arena.cli.list._registered(None).items():
+        texts: dict[str, list[str]] = {}  # description -> names
+        for each, text in names.items():
+            texts.setdefault(text, []).append(each)
+        lines = (bullet("`, `".join(each), text) for text, each in texts.items())
+        registered += [f"### {kind}\n", *lines, ""]
+    return {
+        "Commands": "\n".join(options),
+        "Settings of an environment": "\n".join(
+            itertools.starmap(bullet, describe_settings().items())
+        ),
+        "Registered names": "\n".join(registered),
+    }
