@@ -34,10 +34,25 @@ html_math_renderer = "mathml"  # no script from elsewhere: the site works offlin
 root_doc = "README"
 source_suffix = {".md": "markdown", ".ipynb": "markdown"}
 include_patterns = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "docs/**"]
-exclude_patterns = ["docs/_build", "docs/example"]
+exclude_patterns = ["docs/example", "docs/style"]
 html_theme = "furo"
 html_title = f"ResearchArena {release}"
 html_copy_source = False
+html_static_path = ["style"]
+html_css_files = ["site.css"]
+html_logo = "style/logo.svg"
+html_favicon = "style/logo.svg"
+html_search_scorer = str(HERE / "style/search.js")
+html_show_copyright = False
+smartquotes = False  # in the text of an option, -- is part of its name
+# Of each group in the order of what a search finds.
+WEIGHTS = {
+    "Start": 4,
+    "Guides": 4,
+    "Reference": 1,
+    "Contribute": 0.9,
+    "Results": 0.8,
+}  # in a search
 
 myst_enable_extensions = ["dollarmath"]
 myst_heading_anchors = 4
@@ -172,6 +187,19 @@ def write_markdown(app: Any, error: Exception | None) -> None:
     shutil.copy(Path(app.outdir, f"{root_doc}.html"), Path(app.outdir, "index.html"))
 
 
+def write_excerpts(app: Any, error: Exception | None) -> None:
+    """Add to the index of the search the weight and the text of each page but those of Python."""
+    if error is not None or app.builder.name != "html":
+        return
+    found: dict[str, tuple[float, str]] = {}
+    for group, entries in navigation().items():
+        for entry in [each for top in entries for each in (top, *top.below)]:
+            text = app.env.get_doctree(entry.page).astext()
+            found[entry.page] = WEIGHTS[group], " ".join(text.split())
+    index = Path(app.outdir, "searchindex.js")
+    index.write_text(f"const PAGES = {json.dumps(found)};\n{index.read_text('utf-8')}", "utf-8")
+
+
 def write_math(display: str) -> Any:
     """Return the functions that write a formula as MathML."""
 
@@ -189,4 +217,5 @@ def setup(app: Any) -> None:
     app.connect("autodoc-process-docstring", link_pages)
     app.connect("html-page-context", fold_navigation, priority=900)
     app.connect("build-finished", write_markdown)
+    app.connect("build-finished", write_excerpts)
     app.add_html_math_renderer("mathml", write_math("inline"), write_math("block"))
