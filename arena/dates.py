@@ -27,6 +27,10 @@ GUESSED = "guessed"
 """Precision of a date that no source states."""
 GUESS_MARK = "†"
 """Mark of results of topics whose date is guessed."""
+STAND_IN = "stand-in"
+"""Precision of the one day that a protocol without days gives to every paper."""
+UNDATED = "undated"
+"""Mark of results over such papers, of which no cutoff hides any."""
 
 
 def last_version_month(versions: Any) -> str | None:
@@ -50,7 +54,8 @@ class ResolvedDate(NamedTuple):
 
     Attributes:
         day: days since 1970-01-01 (negative before it).
-        precision: ``"year"``, ``"month"`` or ``"day"``: how much the source said; or `GUESSED`.
+        precision: ``"year"``, ``"month"`` or ``"day"``: how much the source said; or `GUESSED`,
+            or `STAND_IN`.
     """
 
     day: int
@@ -113,6 +118,15 @@ def format_day(day: int) -> str:
     '1970-01-01'
     """
     return dt.date.fromordinal(int(day) + _EPOCH).isoformat()
+
+
+def undated_mark(unit: str) -> str:
+    """Return what a title adds if the topics, called by their `TaskSet.unit`, are undated.
+
+    >>> undated_mark("undated question"), undated_mark("question")
+    (' (undated)', '')
+    """
+    return f" ({UNDATED})" if unit.startswith(UNDATED) else ""
 
 
 def guess_note(topic_ids: Sequence[str]) -> str:

@@ -57,7 +57,7 @@ class Paper(NamedTuple):
     """A paper without its full text.
 
     `date` is the resolved day; `date_precision` says how much of it the source named
-    (``"year"``, ``"month"`` or ``"day"``), or that none does (``"guessed"``).
+    (``"year"``, ``"month"`` or ``"day"``), or that none does (``"guessed"``, ``"stand-in"``).
     """
 
     id: str

@@ -17,7 +17,7 @@ import pyarrow as pa
 
 from arena.corpus import layout
 from arena.corpus.store import hash_id
-from arena.dates import GUESSED, format_day
+from arena.dates import GUESSED, STAND_IN, format_day
 from arena.kit.arrays import ArrayWriter, StringTableWriter
 from arena.kit.files import sha256_json
 from arena.kit.terminal import progress
@@ -56,7 +56,11 @@ def write_content(
     counts = dict(zip(_COUNTED, numbers, strict=True))
     counts |= {"sections": sections, "references": linked, "dangling_references": dangling}
     counts |= cleaned
-    for key, precision in ("papers_date_guessed", GUESSED), ("placeholder_dates", PLACEHOLDER):
+    for key, precision in (
+        ("papers_date_guessed", GUESSED),
+        ("papers_stand_in_dates", STAND_IN),
+        ("placeholder_dates", PLACEHOLDER),
+    ):
         query = f"SELECT count(*) FROM staged_papers WHERE precision = '{precision}'"
         if number := scalar(connection, query):
             counts[key] = number

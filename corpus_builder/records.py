@@ -8,7 +8,7 @@ from difflib import get_close_matches
 from email.utils import parsedate_to_datetime
 from typing import Any, NamedTuple
 
-from arena.dates import GUESSED, ResolvedDate, parse_date
+from arena.dates import GUESSED, STAND_IN, ResolvedDate, parse_date
 from arena.errors import DataError, clip, did_you_mean
 from arena.report.sentences import split_sentences
 from arena.tasks import PROMPT_LEVELS
@@ -18,8 +18,9 @@ from corpus_builder.release import UNKNOWN_DAY, RecordLimits
 
 _MAX_ID = 256
 _JOINED = {"arxiv_id", "doi", "externalids", "externalIds"}  # what a join looks papers up by
-PAPER_KEYS = {"id", "title", "abstract", "date", "date_guessed", "sections", "references",
-              "is_survey", "is_survey_title", "fields", "venue", "authors", *_JOINED}  # fmt: skip
+PAPER_KEYS = {"id", "title", "abstract", "date", "date_guessed", "date_stands_in", "sections",
+              "references", "is_survey", "is_survey_title", "fields", "venue", "authors",
+              *_JOINED}  # fmt: skip
 """Keys that a paper may have."""
 SURVEY_KEYS = {*PAPER_KEYS, "influential", "n_references_total", "mind_map", "taxonomy", "prompt",
                "prompts", "outline", "article", "domain", "listed_titles", "cluster",
@@ -128,9 +129,9 @@ def level_of(prompt: str) -> str:
 def parse_paper(raw: object) -> PaperRecord:
     """Check one paper.
 
-    Keys: ``id, title, abstract?, date?, date_guessed?, sections? [{heading, text}], references?
-    [id or {id, influential}], is_survey? (or is_survey_title), fields?, venue?, authors?``; others
-    are ignored, and null counts as absent.
+    Keys: ``id, title, abstract?, date?, date_guessed?, date_stands_in?, sections? [{heading,
+    text}], references? [id or {id, influential}], is_survey? (or is_survey_title), fields?, venue?,
+    authors?``; others are ignored, and null counts as absent.
     """
     record = _object(raw, "a paper")
     return PaperRecord(
@@ -267,7 +268,10 @@ def _date(record: Mapping[str, Any]) -> ResolvedDate | None:
         date = publication_date(record["date"])
     except DataError as error:
         raise DataError(f"date: {error}") from None
-    return date._replace(precision=GUESSED) if date and _flag(record, "date_guessed") else date
+    for key, precision in ("date_stands_in", STAND_IN), ("date_guessed", GUESSED):
+        if date and _flag(record, key):
+            return date._replace(precision=precision)
+    return date
 
 
 def _typed(record: Mapping[str, Any], key: str, kind: type, what: str) -> Any:

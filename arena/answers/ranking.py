@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from arena.answers.base import AnswerKind, answer
+from arena.dates import UNDATED
 from arena.papers import MAX_SUBMITTED
 
 
@@ -54,10 +55,10 @@ class Ranking(AnswerKind):
     def write(
         self, output: Path, stage: str, answers: Mapping[str, Any], tag: str, tasks: Any
     ) -> list[str]:
-        """Write a run of TREC."""
+        """Write a run of TREC; the tag says whether it is undated."""
         from arena import trec  # not with `import arena`, which it would slow down
 
-        name = f"run{stage}.trec"
+        name, tag = f"run{stage}.trec", f"{tag}-{UNDATED}" if tasks.undated else tag
         trec.write_run(
             output / name, {s: self.papers(answer) for s, answer in answers.items()}, tag
         )

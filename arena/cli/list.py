@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from arena.cli.app import print_json, print_table
-from arena.dates import GUESS_MARK
+from arena.dates import GUESS_MARK, undated_mark
 from arena.errors import ArenaError, UnknownNameError, clip, did_you_mean
 from arena.kit.options import read_docstring
 from arena.plugins import Registry, kinds, loaded, origin_of
@@ -128,12 +128,13 @@ def _list_topics(corpus: str | None, tasks: str | None, as_json: bool) -> None:
     if not corpus:
         raise ArenaError("`arena list topics` needs --corpus DIR.")
     opened = corpus if tasks is None else Corpus.open(corpus, tasks=tasks)
-    topics = TaskSet(opened).topics.values()
+    tasks_of = TaskSet(opened)
+    topics, undated = tasks_of.topics.values(), undated_mark(tasks_of.unit)
     if as_json:
         print_json([topic._asdict() for topic in topics])
     else:
         rows = [
-            (s.id, s.date + GUESS_MARK * s.date_guessed, printable(s.text, 90),
+            (s.id, s.date + GUESS_MARK * s.date_guessed + undated, printable(s.text, 90),
              printable(s.domain, 50), ", ".join(s.prompts))
             for s in topics
         ]  # fmt: skip

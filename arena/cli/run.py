@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from arena.cli.app import print_json, print_table, resumable
-from arena.dates import GUESS_MARK, guess_note
+from arena.dates import GUESS_MARK, guess_note, undated_mark
 from arena.errors import DataError
 from arena.text.display import count, plural, printable
 
@@ -258,7 +258,7 @@ def print_summary(summary: dict[str, Any], name: str) -> None:
         titles = ("95 % interval", *titles)
     print_table(
         [(metric, *(column.get(metric) for column in columns)) for metric in values],
-        (summary["task"], name, *titles, "ceiling"),
+        (summary["task"] + undated_mark(unit), name, *titles, "ceiling"),
     )
     if repeats:
         print(f"Each {unit} was played {repeats} times; intervals are over {plural(unit)}.")

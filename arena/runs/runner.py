@@ -258,6 +258,7 @@ def _manifest(
             "seed": player.seed,
             "topics": player.topics,
             **({"tasks": tasks.options} if tasks.options else {}),
+            **({"undated": True} if tasks.undated else {}),
             **({"plugins": plugins} if plugins else {}),
             **({"agent_files": files} if (files := local_files(factory.kind)) else {}),
             "sha256": environment.hashes(env, corpus, tasks, encoder)

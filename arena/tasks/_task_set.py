@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from arena.corpus import layout
 from arena.corpus.schemes import resolve_directory
-from arena.dates import GUESSED, parse_date
+from arena.dates import GUESSED, UNDATED, parse_date
 from arena.errors import (
     CorpusError,
     DataError,
@@ -64,6 +64,7 @@ class TaskSet:
         directory: Directory of the corpus, or of the task set.
         identity: The hashes of ``corpus`` and ``tasks``, whatever `since` is.
         options: Options of ``arena-corpus tasks``; None for the topics of a corpus.
+        undated: Whether papers have the day of a protocol without days, so that none is hidden.
     """
 
     def __init__(
@@ -78,8 +79,11 @@ class TaskSet:
             self._directory = resolve_directory(corpus)
             manifest = layout.read_manifest(self._directory)
             self._labels = self._directory
+            counts = manifest["counts"]
         else:
             self._directory, (self._labels, manifest) = corpus.directory, corpus.task_files
+            counts = corpus.manifest["counts"]
+        self.undated = "papers_stand_in_dates" in counts
         self._files = manifest["files"]
         self.sha256, self.directory = str(manifest["tasks_sha256"]), self._labels
         corpus_sha256 = manifest.get("corpus") or manifest["content_sha256"]
@@ -123,10 +127,10 @@ class TaskSet:
 
     @property
     def unit(self) -> str:
-        """Kind of topic: topic, paper or question."""
-        return (
-            "topic" if self.options is None else ("paper", "question")["questions" in self.options]
-        )
+        """Kind of topic: topic, paper or question; ``undated`` comes before it if it is so."""
+        kind = "paper" if self.options is not None else "topic"
+        kind = "question" if "questions" in (self.options or {}) else kind
+        return f"{UNDATED} {kind}" if self.undated else kind
 
     def profile(self) -> Profile:
         """Return how hard the topics are, as ``arena profile`` measured it; never for an agent."""

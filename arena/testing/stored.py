@@ -409,7 +409,7 @@ def last_day(date: str | None, precision: str | None) -> str | None:
         return f"{date[:4]}-12-31"
     if precision == "month":
         return f"{date[:7]}-{calendar.monthrange(int(date[:4]), int(date[5:7]))[1]:02d}"
-    return date if precision in ("day", "guessed") else None
+    return date if precision in ("day", "guessed", "stand-in") else None
 
 
 def _day(date: Any) -> tuple[str, int]:

@@ -12,6 +12,7 @@ from typing import Any
 from arena.cli.app import parse_size, print_json
 from arena.cli.repair import build_command
 from arena.corpus import indexes, layout
+from arena.dates import UNDATED
 from arena.errors import CorpusError, DataError
 from arena.text.display import count, printable
 from corpus_builder.library.summary import library_rows
@@ -215,6 +216,8 @@ def _notes(manifest: dict[str, Any], listed: int) -> Iterator[tuple[str, str]]:
             else "undated or surveys"
         )
         yield "warning", f"nothing can be found: all {counts['papers']:,} papers are {why}"
+    if stand_in := counts.get("papers_stand_in_dates"):
+        yield "warning", f"{UNDATED}: {stand_in:,} papers have one day in place of a date"
     if not counts["surveys"]:
         yield "warning", "there is no survey task: the corpus can be searched, not scored on"
     elif not counts["surveys_with_gold"] and not listed and counts["mind_maps"]:

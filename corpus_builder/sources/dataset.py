@@ -15,7 +15,7 @@ import pyarrow as pa
 import yaml
 
 from arena.corpus import layout
-from arena.dates import GUESSED
+from arena.dates import GUESSED, STAND_IN
 from arena.errors import DataError, clip, did_you_mean
 from arena.kit.files import json_value, sha256_file
 from arena.kit.lazy import require
@@ -226,5 +226,6 @@ def _resolve(record: Row) -> None:
         day = _TIME.sub("", str(date))
         record["date"] = day[: _SAID.get(precision, len(day))]
         record["date_guessed"] = precision == GUESSED or record.get("date_guessed")
+        record |= {"date_stands_in": True} if precision == STAND_IN else {}
     elif isinstance(date, float) and date.is_integer():  # a year of a CSV file that lacks some
         record["date"] = int(date)

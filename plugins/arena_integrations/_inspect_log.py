@@ -103,7 +103,8 @@ def _header(recorded: OpenedRun, summary: dict[str, Any]) -> dict[str, Any]:
         "packages": {"researcharena": __version__},
         "metadata": {
             key: manifest[key]
-            for key in ("sha256", "definition", "retriever_options", "encoder", "seed")
+            for key in ("sha256", "definition", "retriever_options", "encoder", "seed", "undated")
+            if key in manifest
         },
     }  # fmt: skip
     scored = [

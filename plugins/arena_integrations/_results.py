@@ -14,6 +14,7 @@ from typing import Any
 import yaml
 
 from arena.corpus import Corpus
+from arena.dates import UNDATED
 from arena.errors import DataError, clip
 from arena.kit.files import atomic_write
 from arena.llm.answers import clean
@@ -125,7 +126,8 @@ def _midnight(day: str) -> datetime.datetime:
 def _setting(manifest: Mapping[str, Any]) -> str:
     """Return in one line what a score depends on beside the model."""
     budget = ", ".join(f"{name} {value}" for name, value in sorted(manifest["budget"].items()))
-    return (
+    undated = f"{UNDATED}; " if manifest.get("undated") else ""
+    return undated + (
         f"agent {manifest['agent']}; engine {manifest['environment']['retriever']}; budget: "
         f"{budget}; researcharena {manifest['arena']}, corpus {manifest['sha256']['corpus'][:12]}"
     )

@@ -90,8 +90,9 @@ def episodes(
         scorer=metrics(),
         cleanup=end,
         message_limit=_MESSAGES * steps,
-        metadata={"task": name, "sha256": {"corpus": opened.sha256, "tasks": tasks.sha256}},
-    )
+        metadata={"task": name, "sha256": {"corpus": opened.sha256, "tasks": tasks.sha256},
+                  "undated": tasks.undated},
+    )  # fmt: skip
 
 
 def _researcher(reminders: int = 1) -> Solver:

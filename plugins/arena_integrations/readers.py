@@ -13,6 +13,7 @@ from typing import Any
 
 import pyarrow
 
+from arena.dates import UNDATED
 from arena.errors import ArenaError, DataError, clip
 from arena.kit.files import schema_error
 from arena.metrics import mean
@@ -73,6 +74,7 @@ class InspectLog(StatedRun):
             "agent_options": {}, "arena": "", "seed": about.get("seed", ""),
             "environment": {"retriever": settings.get("retriever", "unknown")},
             "sha256": about.get("sha256", {}), "encoder": about.get("encoder"),
+            "undated": bool(about.get("undated")),
             "definition": self.task.definition(), "topics": [*self.rows],
             "repeats": max(map(len, self.rows.values()), default=1),
         }  # fmt: skip
@@ -157,7 +159,10 @@ def _stated(log: StatedRun) -> Opened:
     scored = sum(None not in map(row.get, names) for row in per_topic.values())
     means = {name: mean(row[name] for row in per_topic.values()) for name in names}
     counts = {"topics": len(per_topic), "scored": scored}
-    return log, {"mean": means, "per_topic": per_topic, "ceiling": {}, "counts": counts}
+    unit = f"{UNDATED} topic" if log.manifest.get("undated") else "topic"
+    return log, {
+        "unit": unit, "mean": means, "per_topic": per_topic, "ceiling": {}, "counts": counts,
+    }  # fmt: skip
 
 
 def _is_number(value: Any) -> bool:

@@ -15,6 +15,7 @@ import numpy as np
 
 from arena import trec
 from arena.corpus import Corpus
+from arena.dates import undated_mark
 from arena.errors import DataError, clip
 from arena.kit.files import sha256_json
 from arena.metrics import mean
@@ -291,7 +292,8 @@ def pool(runs: Sequence[ComparedRun]) -> ComparedRun:
         "floors": None,
         "counts": first.metrics["counts"] | {"scored": scored},
     }
-    unit = metrics.get("unit", "topic")
+    unit = max((run.metrics.get("unit", "topic") for run in runs), key=undated_mark)
+    metrics["unit"] = unit
     over = count(len(corpora), "corpus", "corpora")
     remark = (
         f"{first.name} pools {count(len(runs), 'run')} over {over}: a {unit}'s value is the mean "

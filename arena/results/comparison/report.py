@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from arena.answers import remarked
-from arena.dates import GUESS_MARK, guess_note
+from arena.dates import GUESS_MARK, guess_note, undated_mark
 from arena.kit.terminal import Table, best, escape_markdown
 from arena.llm.outcomes import UNREAD, describe_counts, is_unread
 from arena.results.comparison.clusters import FEWEST, in_clusters
@@ -149,7 +149,8 @@ def by_metric(comparison: Comparison, metric: MetricComparison, dated: str = "")
 
     `dated` says in the title which topics they are.
     """
-    title = f"{metric.metric} over {_topics(comparison, metric)}{dated}{_mark(comparison)}"
+    guessed = f" {GUESS_MARK}" * bool(comparison.guessed)
+    title = f"{metric.metric} over {_topics(comparison, metric)}{dated}{guessed}"
     title += "; lower is better" if metric.lower_is_better else ""
     tested = {difference.run: difference for difference in metric.differences}
     against = comparison.baseline if len(comparison.runs) > 1 else None
@@ -282,7 +283,7 @@ def _marked(run: ComparedRun) -> str:
 
 
 def _mark(comparison: Comparison) -> str:
-    return f" {GUESS_MARK}" if comparison.guessed else ""
+    return f" {GUESS_MARK}" * bool(comparison.guessed) + undated_mark(comparison.unit)
 
 
 def _topics(comparison: Comparison, metric: MetricComparison) -> str:
@@ -378,14 +379,14 @@ def as_csv(comparison: Comparison) -> str:
         return (f"'{text}" if text.startswith(_FORMULAS) else text for text in texts)
 
     metrics = [each.metric for each in comparison.metrics]
-    text = io.StringIO()
+    task, text = comparison.task + undated_mark(comparison.unit), io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(cells("task", "run", "topic_id", *metrics))
     for run in comparison.runs:
         means = {by.metric: by.means[run.name].mean for by in comparison.metrics if by.means}
         topics = [(topic, run.metrics["per_topic"][topic]) for topic in comparison.topics]
         for topic, row in [("mean", means), *topics]:
-            writer.writerow([*cells(comparison.task, run.name, topic), *map(row.get, metrics)])
+            writer.writerow([*cells(task, run.name, topic), *map(row.get, metrics)])
     return text.getvalue()
 
 

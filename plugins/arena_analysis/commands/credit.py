@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from arena.cli.app import print_json, print_table
 from arena.cli.commands import command
+from arena.dates import UNDATED
 
 
 @command("credit")
@@ -42,4 +43,5 @@ def credit(
         print_json({"headline": headline, "calls": calls})
         return
     print_table([[*row.values()] for row in calls], [*calls[0]])
-    print(f"Headline: {headline}. Shares are of the references in reach.")
+    undated = f" ({UNDATED})" * recorded.manifest.get("undated", False)
+    print(f"Headline: {headline}{undated}. Shares are of the references in reach.")

@@ -27,10 +27,12 @@ def profile(corpus: str, *, tasks: str | None = None, jobs: int = 1, json: bool 
     import numpy as np
 
     from arena.corpus import Corpus
+    from arena.tasks import TaskSet
     from arena_analysis.profiling import profile as measure
 
+    opened = Corpus.open(corpus, tasks=tasks)
     with resumable():
-        measured = measure(Corpus.open(corpus, tasks=tasks), jobs=jobs)
+        measured = measure(opened, jobs=jobs)
     if json:
         print_json({"file": str(measured.file), "topics": measured.rows})
         return
@@ -38,7 +40,6 @@ def profile(corpus: str, *, tasks: str | None = None, jobs: int = 1, json: bool 
     for name in measured.columns:
         values = [value for value in measured.column(name).values() if value is not None]
         table.append((name, *np.quantile(values, [0, 0.25, 0.5, 0.75, 1]).tolist()))
-    print_table(
-        table, (count(len(measured.rows), "topic"), "least", "25 %", "half", "75 %", "most")
-    )
+    over = count(len(measured.rows), TaskSet(opened).unit)
+    print_table(table, (over, "least", "25 %", "half", "75 %", "most"))
     print(f"{measured.file} has the numbers of each topic; it shows labels: keep it from agents.")

@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from arena.corpus import Corpus, indexes
-from arena.dates import GUESS_MARK, guess_note
+from arena.dates import GUESS_MARK, guess_note, undated_mark
 from arena.kit.files import atomic_write, write_json
 from arena.kit.terminal import Table, escape_markdown
 from arena.llm.outcomes import UNREAD, is_unread
 from arena.metrics import METRICS
 from arena.retrieval import parse_name
-from arena.tasks import EXPERT, EXPERT_PAPERS
+from arena.tasks import EXPERT, EXPERT_PAPERS, TaskSet
 from arena.text.display import count
 from arena_suites.experiments.config import RUNS, Experiment, PublishedFigure, TableSpec
 from arena_suites.experiments.grid import JUDGED, reported_metrics
@@ -58,6 +58,7 @@ def make_tables(
             "blocks": layout.blocks(),
             "notes": [*layout.notes(corpus), *(dates if guessed else ())],
             **({"dates_guessed": True} if layout.guessed() else {}),
+            **({"unit": unit} if undated_mark(unit := TaskSet(corpus).unit) else {}),
         }
     content: dict[str, Any] = {
         "version": VERSION,
@@ -317,7 +318,8 @@ def _heading(name: str, table: Mapping[str, Any]) -> str:
 
 
 def _mark(table: Mapping[str, Any]) -> str:
-    return GUESS_MARK if table.get("dates_guessed") else ""
+    guessed = GUESS_MARK if table.get("dates_guessed") else ""
+    return guessed + undated_mark(table.get("unit", ""))
 
 
 def printed(content: Mapping[str, Any]) -> str:
