@@ -17,6 +17,12 @@ from corpus_builder.records import publication_date, times_cited
 from corpus_builder.sources.base import LocatedRecord
 from corpus_builder.sources.jsonl import JsonLinesFile
 
+
+def own_key(identifier: object, title: str) -> str:
+    """Return the key of a paper that a collection has under this id with this title."""
+    return f"id:{identifier} title:{normal_title(title)}"
+
+
 _NUMBER = re.compile(r"(\d{3,4})\.(\d+)")
 _FIVE_DIGITS_FROM = "1501"  # arXiv: four digits behind the dot before January 2015, five since
 
@@ -163,7 +169,8 @@ class Collection:
         title, identifier = record.get("title"), record.get("id")
         keys = paper_keys(record)
         if isinstance(title, str):
-            keys.update(_title(PaperQuery(title)))
+            titles = _title(PaperQuery(title))
+            keys.update(titles, (f"id:{identifier} {name}" for name in titles))
         keys &= self._papers.keys()
         if not keys or not isinstance(identifier, str | int):
             return False

@@ -18,6 +18,7 @@ from corpus_builder.sources.matching import (
     Collection,
     PaperQuery,
     join,
+    own_key,
     paper_keys,
 )
 from corpus_builder.sources.published import DatesFile
@@ -37,6 +38,14 @@ def collection(
 
 def distinct(places: list[str | None]) -> list[str]:
     return list(dict.fromkeys(place for place in places if place))
+
+
+def test_the_id_of_the_collection_counts_where_the_title_is_the_same(tmp_path):
+    papers = [{"id": 1, "title": "Reefs", "date": "2001"}, {"id": 7, "title": "Reefs"}]
+    sought = [PaperQuery(title, (own_key(7, title),)) for title in ("Reefs", "Lakes")]
+    found = join(sought, collection(tmp_path, papers, sought))
+    assert found[0] == ["7", None]  # by title alone it would be the earlier one
+    assert found[1]["by_id"] == 1
 
 
 def test_arxiv_identifiers_that_passed_through_a_number():
