@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, ClassVar
 
 from arena.answers.base import AnswerKind, answer
 from arena.dates import UNDATED
+from arena.errors import DataError
 from arena.papers import MAX_SUBMITTED
+from arena.text.cleaning import clean_title
 
 
 @answer("ranking")
@@ -43,9 +45,14 @@ class Ranking(AnswerKind):
         return ideal_ranking(tasks.gold(topic_id).gains)
 
     def read_file(self, path: Path, number: Callable[[str], int | None]) -> dict[str, Any]:
-        """Return the rankings of a TREC run, cut at `MAX_SUBMITTED`."""
+        """Return the rankings of a TREC run, or of JSON lines, cut at `MAX_SUBMITTED`.
+
+        A line of a file ``*.jsonl`` has a topic under ``query``, and ids under ``retrieved``.
+        """
         from arena import trec
 
+        if path.suffix == ".jsonl":
+            return dict(_retrieved(path))
         return {s: trec.order(r, number)[:MAX_SUBMITTED] for s, r in trec.read_run(path).items()}
 
     def size(self, answer: Any) -> int:
@@ -63,6 +70,17 @@ class Ranking(AnswerKind):
             output / name, {s: self.papers(answer) for s, answer in answers.items()}, tag
         )
         return [name]
+
+
+def _retrieved(path: Path) -> Iterator[tuple[str, list[str]]]:
+    """Yield topic, as task sets have its text, and ranking of each line."""
+    from arena.suites import json_lines
+
+    for number, _, row in json_lines(path):
+        query, found = (row or {}).get("query"), (row or {}).get("retrieved")
+        if not isinstance(query, str) or not isinstance(found, list):
+            raise DataError(f"{path.name} line {number}: give JSON with `query` and `retrieved`.")
+        yield clean_title(query), [*dict.fromkeys(map(str, found))][:MAX_SUBMITTED]
 
 
 def ideal_ranking(gains: Mapping[str, int]) -> list[str]:

@@ -14,6 +14,8 @@ from arena.answers import file_name
 from arena.errors import DataError
 from arena.results.comparison import as_json, as_latex, as_text
 from arena.results.viewing import as_page
+from arena.tasks import TaskSet
+from arena.trec import read_run
 from corpus_builder.build import build
 from corpus_builder.sources.synthetic import SyntheticSource
 from corpus_builder.synthetic import SyntheticConfig
@@ -135,6 +137,23 @@ def test_a_trec_run_of_another_system(title_run, synthetic, topics, tmp_path, ca
     assert "answers none of the 8 topics of the runs; it has nowhere" in capsys.readouterr().err
     assert run(tmp_path / "nobody.trec", "--corpus", synthetic) == 2
     assert "name a run, too" in capsys.readouterr().err
+
+
+def test_rankings_of_topics_in_json_lines(title_run, synthetic, topics, tmp_path, capsys):
+    """The form of LitSearch's results: what is asked, and the retrieved ids."""
+    ranked, asked = read_run(title_run / "run.trec"), TaskSet(synthetic).topics
+    rows = [
+        {"query": asked[topic].text, "retrieved": [paper for paper, _ in ranked[topic]] * 2}
+        for topic in topics[1:]
+    ]
+    (tmp_path / "rival.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    files = [f"title={title_run}", f"rival={tmp_path / 'rival.jsonl'}"]
+    for metric in arena.compare(files, corpus=synthetic).metrics:
+        mine, theirs = (dict(zip(metric.topics, v, strict=True)) for v in metric.values.values())
+        assert theirs == mine | {topics[0]: 0.0}
+    (tmp_path / "rival.jsonl").write_text('{"query": "a", "retrieved": []}\n{"query": "b"}\n')
+    assert run(*files, "--corpus", synthetic) == 2
+    assert "rival.jsonl line 2: give JSON with `query`" in capsys.readouterr().err
 
 
 def test_maps_and_reports_of_another_system(synthetic, tmp_path, capsys):

@@ -48,7 +48,8 @@ def read_rival(name: str, place: str | Path, beside: ComparedRun, corpus: Corpus
         )
     (stage,) = task.stages
     topics, tasks = beside.metrics["per_topic"], run.open_corpus(corpus)[1]
-    known = {file_name(topic): topic for topic in topics} | {s: s for s in topics}
+    known = {tasks.topic(topic).text: topic for topic in topics}
+    known |= {file_name(topic): topic for topic in topics} | {s: s for s in topics}
     found = stage.answer.read_file(path, corpus.document_number)
     made = {known[topic]: answer for topic, answer in found.items() if topic in known}
     if not made:
