@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import hashlib
 import re
 from collections import Counter, defaultdict
@@ -16,7 +17,7 @@ import duckdb
 import pyarrow as pa
 
 from arena.corpus import Corpus, layout
-from arena.dates import format_day, parse_date
+from arena.dates import format_day, parse_cutoff, parse_date
 from arena.errors import DataError, clip
 from arena.kit.code import code_sha256
 from arena.kit.files import sha256_json, write_json
@@ -24,6 +25,7 @@ from arena.kit.options import checked
 from arena.kit.terminal import progress
 from arena.report.listing import cite
 from arena.report.marks import replace_groups
+from arena.tasks import TaskSet
 from arena.text.identifiers import normal_title
 from corpus_builder.content import write_tasks
 from corpus_builder.database import execute, literal, rows
@@ -55,6 +57,7 @@ def write_question_tasks(
     questions: Mapping[str, str],
     *,
     days: str | Path | None = None,
+    before: str | dt.date | None = None,
     part: str = "1/1",
     horizon: bool = False,
     overwrite: bool = False,
@@ -62,8 +65,9 @@ def write_question_tasks(
     """Write tasks of questions whose gold papers are looked up in a corpus by id, then by title.
 
     The cutoff is the day of the paper that asks, or the day that the corpus has for that paper if
-    it is earlier: so that paper is out of reach. The same input gives the same bytes. The options
-    are those of ``arena-corpus tasks --help``; `questions` is name of a format -> file or folder.
+    it is earlier: so that paper is out of reach. Questions without a day have the cutoff `before`,
+    or that of their format. The same input gives the same bytes. The options are those of
+    ``arena-corpus tasks --help``; `questions` is name of a format -> file or folder.
 
     Returns:
         The manifest; docs/questions.md explains its ``counts``.
@@ -77,12 +81,17 @@ def write_question_tasks(
         q._replace(day=known[q.id].day, source=known[q.id].source) if q.id in known else q
         for q in asked
     ]
+    cutoff = None if before is None else str(parse_cutoff(before))
+    cutoffs = {cutoff or q.cutoff for q in asked if not q.day} - {""}
+    asked = [q._replace(day=q.day or cutoff or q.cutoff) for q in asked]
     for name, times in Counter(q.id for q in asked).items():
         if times > 1:
             raise DataError(f"the question {clip(name)} is given twice. Give each one once.")
     readers = [FORMATS.get(name) for name in questions]
     options = {
         "questions": sorted(questions), "sha256": sha256_json(asked), "part": part,
+        **({"before": ", ".join(sorted(cutoffs))} if cutoffs else {}),
+        **({"undated": True} if TaskSet(corpus).undated else {}),
         **({"horizon": True} if horizon else {}),
     }  # fmt: skip
     wanted = {"corpus": corpus.sha256, "options": options, "code": code_sha256(__name__, *readers)}
@@ -106,6 +115,7 @@ def _write(
     asked, gold, counts = list[dict[str, Any]](), list[dict[str, Any]](), Counter[str]()
     for q in kept:
         found[q.id]["asker"] = [p.id for paper in q.asker for p in collection.versions(paper)]
+        found[q.id] |= {"labels": dict(q.labels)} if q.labels else {}
         day = _day(q, collection)
         if day is None:
             counts["without_day"] += 1

@@ -30,6 +30,8 @@ class Question(NamedTuple):
         asker: The paper that asks, if the file names it.
         source: Equal for questions that one paper may have asked; empty if nothing is known.
         answer: What people wrote, in Markdown; ``[@0]`` cites the first gold paper.
+        labels: Kinds of it by which scores are split; never for an agent.
+        cutoff: What its benchmark takes for the day, where no file says one and nobody names one.
     """
 
     id: str
@@ -39,6 +41,8 @@ class Question(NamedTuple):
     asker: tuple[PaperQuery, ...] = ()
     source: str = ""
     answer: str = ""
+    labels: Mapping[str, str] = {}
+    cutoff: str = ""
 
 
 FORMATS: Registry[Callable[[Path], Iterator[Question]]] = Registry("question format")

@@ -20,7 +20,7 @@ from arena.errors import (
     clip,
     did_you_mean,
 )
-from arena.kit.files import sha256_json
+from arena.kit.files import read_json, sha256_json
 from arena.tasks.frozen import FrozenTopics
 from arena.tasks.profiles import Profile, is_comparison, read_comparisons, read_profile, where
 from arena.tasks.topics import EXPERT, Gold, Topic, text_of
@@ -140,6 +140,10 @@ class TaskSet:
         """Return what a topic shares with others, for tests: ``cluster``, ``domain``, as known."""
         row = self._rows[topic_id]
         return {name: row[name] for name in ("cluster", "domain") if row.get(name)}
+
+    def labels(self, topic_id: str) -> dict[str, str]:
+        """Return the kinds of a question by which scores are split, for scoring; often none."""
+        return dict(self._questions.get(topic_id, {}).get("labels", {}))
 
     def gold(self, topic_id: str) -> Gold:
         """Return the labels of one topic; `Gold.gains` is empty if it cannot be scored."""
@@ -307,10 +311,21 @@ class TaskSet:
     def _mind_maps(self) -> dict[str, dict[str, Any]]:
         return {row["topic_id"]: row for row in self._read(layout.MIND_MAPS)}
 
+    @cached_property
+    def _questions(self) -> dict[str, Any]:
+        known = layout.QUESTIONS in self._files
+        return read_json(self._content(layout.QUESTIONS)) if known else {}
+
     def _read(self, name: str) -> list[dict[str, Any]]:
         import pyarrow as pa
         import pyarrow.parquet as pq
 
+        # Not `read_table`: its threads may keep the buffer until Python ends, and to free it then
+        # aborts the process.
+        with pq.ParquetFile(pa.BufferReader(self._content(name))) as file:
+            return file.read(use_threads=False).to_pylist()  # type: ignore[no-any-return]
+
+    def _content(self, name: str) -> bytes:
         path = self._labels / name
         content = path.read_bytes()  # once, so that what is compared is what is read
         # A score must be what it says.
@@ -322,10 +337,7 @@ class TaskSet:
                 f"{str(path)!r} is not as it was built, or the corpus was built again since it was "
                 f"opened. Open the corpus again; if {make}."
             )
-        # Not `read_table`: its threads may keep the buffer until Python ends, and to free it then
-        # aborts the process.
-        with pq.ParquetFile(pa.BufferReader(content)) as file:
-            return file.read(use_threads=False).to_pylist()  # type: ignore[no-any-return]
+        return content
 
 
 def _tree(text: str | None) -> MindMap | None:

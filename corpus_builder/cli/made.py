@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 from arena.cli.app import print_json, resumable
 from arena.cli.run import parse_topics
+from arena.dates import UNDATED
 from arena.kit.workdir import exclusive_lock
 from arena.text.display import count, printable
 from corpus_builder.cli.info import print_rows
@@ -30,7 +31,7 @@ def tasks(
 ) -> None:
     """Make tasks of papers that cite enough, dated before the surveys to test on, or of questions.
 
-    The options --least to --before are for papers, --days to --part for --questions.
+    The options --least to --test are for papers, --days to --part for --questions.
 
     Args:
         directory (DIR): A built corpus.
@@ -39,7 +40,8 @@ def tasks(
         max_tasks: Draw this many (default: all).
         seed: Seed of the draw.
         test (IDS|N): Surveys to test on, ids with commas or the first N (default: all).
-        before (DATE): Only papers before this day (default: that of the first test survey).
+        before (DATE): Only papers before this day (default: that of the first test survey); with
+            --questions the cutoff of those without a day.
         questions (FORMAT=PATH): Questions with gold papers, in place of papers (docs/questions.md).
         days (FILE): AutoScholarQuery's questions, whose days those of the same ids take.
         part (K/N): The K-th of N parts of the questions; what belongs together is in one part.
@@ -62,7 +64,7 @@ def tasks(
         )  # fmt: skip
     else:
         manifest = write_question_tasks(
-            directory, output, questions, days=days, part=part, horizon=horizon,
+            directory, output, questions, days=days, before=before, part=part, horizon=horizon,
             overwrite=overwrite,
         )  # fmt: skip
     if json:
@@ -70,9 +72,9 @@ def tasks(
         return
     shown = [(name.replace("_", " "), f"{n:,}") for name, n in manifest["counts"].items()]
     until = manifest["options"].get("before")
-    print_rows(
-        [*shown, *([("before", until)] if until else []), ("sha256", manifest["tasks_sha256"])]
-    )
+    undated = [("cutoff", f"{UNDATED}: it hides no paper")] * ("undated" in manifest["options"])
+    shown += undated or ([("before", until)] if until else [])
+    print_rows([*shown, ("sha256", manifest["tasks_sha256"])])
 
 
 def digest(

@@ -193,6 +193,11 @@ def test_the_month_of_the_newest_gold_is_no_cutoff(corpus, asked, tmp_path):
     assert found["counts"]["without_day"] == 1
     for file in (tmp_path / "t").rglob("*"):
         assert file.is_dir() or b"2019-01" not in file.read_bytes()
+    given = {"scholargym": str(path)}
+    found = write_question_tasks(corpus, tmp_path / "b", given, days=asked, before="2020-02")
+    tasks = TaskSet(Corpus(corpus, tasks=tmp_path / "b")).topics.values()
+    assert {task.id: task.date for task in tasks} == {"q1": "2020-03-01", "q7": "2020-02-01"}
+    assert found["options"]["before"] == "2020-02-01" and found["counts"]["without_day"] == 0
 
 
 def test_agents_play_them_and_the_audit_is_clean(corpus, asked, tmp_path):
@@ -213,7 +218,7 @@ def test_agents_play_them_and_the_audit_is_clean(corpus, asked, tmp_path):
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ("litsearch=FILE", "LitSearch were never read here"),
+        ("sage=FILE", "SAGE were never read here"),
         ("autoscholarqery=FILE", "Did you mean 'autoscholarquery'"),
         ("deepscholar=FILE", "is not the folder of DeepScholar-Bench"),
         ("scholargym=FILE", "'query' is missing"),
