@@ -16,7 +16,7 @@ from corpus_builder.sources.jsonl import JsonLinesFile
 from corpus_builder.sources.matching import PaperQuery
 from corpus_builder.sources.published import check_record
 
-NOT_TRIED = {"litsearch": "LitSearch", "sage": "SAGE", "scholarquest": "ScholarQuest"}
+NOT_TRIED = {"sage": "SAGE", "scholarquest": "ScholarQuest"}
 
 
 class Question(NamedTuple):

@@ -33,7 +33,7 @@ def experiment(
 
     Args:
         config (CONFIG): YAML file, or the name of a shipped configuration: all-tasks,
-            researcharena, taxobench, reportbench, bloom-eval.
+            researcharena, taxobench, reportbench, bloom-eval, litsearch.
         output (DIR): Directory for runs and tables.
         tasks (TASKS): Directory of `arena-corpus tasks`, to play its papers instead of topics.
         tables (NAMES): Tables with commas (default: all).
