@@ -110,13 +110,6 @@ def test_as_published_everything_is_in_reach_and_undated(folder, capsys):
     assert "never tried on the published files" in said
 
 
-def test_full_texts_are_kept_on_request(folder, tmp_path):
-    for option, sections in (False, 0), (True, 4):  # one of the five is empty
-        source = SOURCES.get("litsearch")(folder / "data", full_text=option)
-        manifest = build(source, tmp_path / str(option))
-        assert manifest["counts"]["sections"] == sections
-
-
 def test_scores_of_a_foreign_ranking_by_hand(folder, tmp_path):
     """`LitSearch.title_abstract.bm25.jsonl`: a row of queries with what was retrieved."""
     wrong = [15, 11, 12, 14, 99]  # for the first: 11 at rank 2, 12 at rank 3
@@ -170,9 +163,13 @@ def test_kinds_of_queries_never_reach_an_agent(folder):
     shown = json.dumps([observation, info], default=str)
     assert "toy nets" in shown
     assert not [word for word in ("inline", "broad", "specific") if f'"{word}"' in shown]
-    for name in ("published", "dated"):
-        given = {"tasks": folder / f"{name}-tasks", "environments": ["arena/Question-v0"]}
-        assert audit(folder / name, actions=100, **given).findings == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["published", "dated"])
+def test_the_audit_of_both_protocols_is_clean(folder, name):
+    given = {"tasks": folder / f"{name}-tasks", "environments": ["arena/Question-v0"]}
+    assert audit(folder / name, actions=100, **given).findings == []
 
 
 @pytest.mark.parametrize(

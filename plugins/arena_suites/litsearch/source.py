@@ -25,7 +25,7 @@ STAND_IN_DAY = "1970-01-01"
 
 _PAPER = TITLED | {"abstract": str | None, "citations": list}
 _SHARDS = re.compile(r"-of-0*(\d+)\.parquet")
-_BATCH = 64  # rows; a full text has some 40 kB
+_BATCH = 1024  # rows
 
 
 @source("litsearch")
@@ -33,7 +33,7 @@ class LitSearch:
     """LitSearch, never tried on its published files: 64,183 papers, dated by their arXiv ids.
 
     A paper has the last day of the month that its arXiv id names; one without such an id has no
-    date, so no agent finds it. Citations are those of Semantic Scholar.
+    date, so no agent finds it. Citations are those of Semantic Scholar; full texts are left out.
 
     The form is that of the data set princeton-nlp/LitSearch ("LitSearch: A Retrieval Benchmark for
     Scientific Literature Search", arXiv 2407.18940), revision 9573fb28.
@@ -42,16 +42,12 @@ class LitSearch:
         input: Folder with query, corpus_clean and corpus_s2orc, each with its Parquet files.
         as_published: Its own evaluation, which knows no day: every paper has the same one, no
             cutoff hides any, and every table of results says "undated". Needs no corpus_s2orc.
-        full_text: Keep the full texts, 2.5 GB, one section a paper; by default they are left out.
     """
 
     example: ClassVar[str] = "--input litsearch"
 
-    def __init__(
-        self, input: str | Path, as_published: bool = False, full_text: bool = False
-    ) -> None:
-        self._folder = existing_folder(input)
-        self._undated, self._full_text = as_published, full_text
+    def __init__(self, input: str | Path, as_published: bool = False) -> None:
+        self._folder, self._undated = existing_folder(input), as_published
         read = (PAPERS,) if as_published else (PAPERS, IDENTIFIERS)
         self._files = [path for config in read for path in _files(self._folder, config)]
 
@@ -59,15 +55,12 @@ class LitSearch:
         """Yield the papers of ``corpus_clean``, reading a few rows at a time."""
         known = {} if self._undated else dict(self._identifiers())
         stand_in = {"date": STAND_IN_DAY, "date_stands_in": True} if self._undated else {}
-        columns = _PAPER | ({"full_paper": str | None} if self._full_text else {})
-        for file, number, row in read_rows(self._folder, PAPERS, columns):
-            text = row.get("full_paper")
+        for file, number, row in read_rows(self._folder, PAPERS, _PAPER):
             paper = {
                 "id": str(row["corpusid"]),
                 "title": title_of(row),
                 "abstract": row["abstract"],
                 "references": row["citations"],
-                "sections": [{"text": text}] if text else [],
                 **known.get(row["corpusid"], stand_in),
             }
             yield LocatedRecord(paper, file, number)
@@ -79,8 +72,8 @@ class LitSearch:
     def describe(self) -> dict[str, Any]:
         """Return the hashes of the files, and that they are not known to be the published ones."""
         files = {str(p.relative_to(self._folder)): sha256_file(p) for p in self._files}
-        read = {"as_published": self._undated, "full_text": self._full_text}
-        return {"source": "litsearch", "files": files, **read, "note": NOTE}
+        protocol = {"as_published": self._undated}
+        return {"source": "litsearch", "files": files, **protocol, "note": NOTE}
 
     def _identifiers(self) -> Iterator[tuple[int, dict[str, str | None]]]:
         """Yield each corpusid of ``corpus_s2orc`` with the keys of a paper that it leads to."""
