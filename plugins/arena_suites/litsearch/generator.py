@@ -1,11 +1,7 @@
-"""Made-up files in LitSearch's form, for tests; nothing in them is true.
-
-``python -m arena_suites.litsearch.generator --papers 600 --queries 40 --output litsearch``
-"""
+"""Made-up files in LitSearch's form, for tests; nothing in them is true."""
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -80,11 +76,3 @@ def _query(number: int, record: Mapping[str, Any]) -> dict[str, Any]:
         "quality": 1 + number % 2,
         "corpusids": [record["corpusid"], *record["citations"][:broad]],
     }
-
-
-if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description="Write made-up files in LitSearch's form.")
-    parser.add_argument("--papers", type=int, default=600)
-    parser.add_argument("--queries", type=int, default=40)
-    parser.add_argument("--output", type=Path, required=True)
-    write_files(**vars(parser.parse_args()))

@@ -72,8 +72,8 @@ class LitSearch:
     def describe(self) -> dict[str, Any]:
         """Return the hashes of the files, and that they are not known to be the published ones."""
         files = {str(p.relative_to(self._folder)): sha256_file(p) for p in self._files}
-        protocol = {"as_published": self._undated}
-        return {"source": "litsearch", "files": files, **protocol, "note": NOTE}
+        about = {"source": "litsearch", "as_published": self._undated, "note": NOTE}
+        return about | {"files": files}
 
     def _identifiers(self) -> Iterator[tuple[int, dict[str, str | None]]]:
         """Yield each corpusid of ``corpus_s2orc`` with the keys of a paper that it leads to."""
