@@ -147,7 +147,7 @@ def test_a_shipped_configuration_is_found_by_its_name(tmp_path, monkeypatch):
     whole = read_experiment(PAPER).model_dump()
     for name in ("researcharena", "researcharena.yaml", "configs/researcharena.yaml"):
         assert read_experiment(name).model_dump() == whole
-    with pytest.raises(DataError, match=r"does not exist\. Did you mean 'researcharena' or 'litsearch'\?"):
+    with pytest.raises(DataError, match=r"exist\. Did you mean 'researcharena' or 'litsearch'\?"):
         read_experiment("elsewhere/researcharena")
     (tmp_path / "researcharena").write_text(SMALL)
     assert read_experiment("researcharena").name == "small"  # a file of the user comes first
