@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 from pathlib import Path
 
 import pytest
@@ -94,6 +95,16 @@ def test_every_table_of_the_pages(folder, capsys, tmp_path):
         assert len(pages) > 5 and [len(each) > 1 for each in captions].count(False) == 2  # run-N
         marked = ["undated" in caption for each in captions for caption in each]
         assert {*marked} == {name == "undated"}
+
+
+def test_the_page_of_a_run_that_is_not_finished(folder, capsys, tmp_path):
+    for name in ("undated", "dated"):
+        run = shutil.copytree(folder / f"{name}-title", tmp_path / name)
+        manifest = json.loads((run / "manifest.json").read_text())
+        (run / "manifest.json").write_text(json.dumps(manifest | {"files": None}))
+        shown(capsys, "view", run, "--corpus", folder / name, "--output", tmp_path / "page.html")
+        heading = re.search("<h1>.*</h1>", (tmp_path / "page.html").read_text())
+        assert ("4 undated topics" in heading[0]) == (name == "undated")
 
 
 def test_tables_of_an_experiment(folder, capsys, tmp_path):

@@ -10,7 +10,7 @@ from urllib.parse import quote
 from markupsafe import Markup
 
 from arena.corpus import Corpus
-from arena.dates import GUESS_MARK
+from arena.dates import GUESS_MARK, UNDATED
 from arena.errors import DataError
 from arena.kit.files import atomic_write, read_json
 from arena.metrics import mean
@@ -94,6 +94,7 @@ def as_page(
         task=", ".join(tasks_played),
         corpus=opened and opened.directory.resolve().name,
         hashes=manifest["sha256"],
+        unit=f"{UNDATED} topic" if manifest.get("undated") else "topic",
         runs=listed,
         run_of={run["name"]: run for run in listed},
         lines=lines,
