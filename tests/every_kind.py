@@ -34,6 +34,7 @@ from arena.tasks import Task, open_task, task
 from arena.tools import Episode, tool
 from arena_suites.judging import rubric
 from arena_suites.maps.formats import mind_map_format
+from arena_suites.surge.pairs import PairModel, pair
 from corpus_builder.judges import Candidate, Verdict, judge
 from corpus_builder.questions import Question, named, question_format
 from corpus_builder.readers import PaperFile, Record, paper, reader
@@ -287,6 +288,14 @@ class Short:
     def judge(self, candidates: Sequence[Candidate]) -> list[Verdict]:
         verdicts = [("survey", "short"), ("other", "long")]
         return [Verdict(*verdicts[len(each.title) > 30]) for each in candidates]
+
+
+@pair("often")
+class Often(PairModel):
+    """Supports everything."""
+
+    def probabilities(self, pairs: Sequence[tuple[str, str]]) -> Any:
+        return np.tile([0.1, 0.8, 0.1], (len(pairs), 1))
 
 
 @suite("letter_count")

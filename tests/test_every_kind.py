@@ -16,6 +16,7 @@ from llm_server import LLMServer
 import arena.cli
 import corpus_builder.cli
 from arena import plugins
+from arena_suites.surge.generator import write_files
 
 SOURCE = Path(__file__).with_name("every_kind.py")
 ENDNOTE = """%0 Journal Article
@@ -99,6 +100,7 @@ CASES = {
         "arena compare a b --metric @wasted@5", "arena verify a --corpus synthetic",
     ],
     "mind-map format": ["arena mindmap show m.json --format @outline"],
+    "pair": ["arena evaluate surge --data surge --generated made --pair @often"],
     "question format": [
         "arena-corpus tasks tiny --questions @lines=questions.tsv --output tasks",
     ],
@@ -147,6 +149,9 @@ def place(tmp_path, tiny, synthetic, monkeypatch):
     Path("reefs.enw").write_text(ENDNOTE)
     Path("reefs.xml").write_text(XML)
     Path("m.json").write_text(MAP)
+    write_files(Path("surge"), papers=60, surveys=1)
+    Path("made/0").mkdir(parents=True)
+    Path("made/0/survey.md").write_text("# Reefs\n## Kinds\nThey grow [1].\n[1] Reefs\n")
     for name, score in (("a.lines", 0.5), ("b.lines", 0.25)):
         Path(name).write_text(f"one {score}\ntwo {score}\n")
     Path("questions.tsv").write_text("2020-05-01\twhat is known of graphs\tGraph Search\n")

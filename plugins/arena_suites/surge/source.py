@@ -20,11 +20,11 @@ from corpus_builder.sources.published import check_record
 
 NOTE = "the reader of SurGE was never tried on the published files, only on made-up ones"
 
-_PAPERS, _SURVEYS = "corpus.json", "surveys.json"
-_PAPER_KEYS = {"doc_id": int, "Title": str, "Abstract": str, "Authors": list, "Category": str}
+PAPERS, SURVEYS = "corpus.json", "surveys.json"
+PAPER_KEYS = {"doc_id": int, "Title": str, "Abstract": str, "Authors": list, "Category": str}
 _SURVEY_KEYS = {"survey_id": int, "survey_title": str, "date": str, "category": str,
                 "all_cites": list, "structure": list}  # fmt: skip
-_NODE_KEYS = {"id": str, "title": str, "cites": list}
+_NODE_KEYS = {"id": str, "title": str, "content": str, "cites": list}
 _DAY = re.compile(r"(\d{4}-\d\d-\d\d)T\d\d:\d\d:\d\dZ")
 _ABOUT_OTHERS = re.compile(r"\b(?:survey|review|overview)s?\b", re.IGNORECASE)
 _NO_SECTION = "abstract:"
@@ -54,59 +54,55 @@ class SurGE:
 
     def __init__(self, input: str | Path) -> None:
         self._folder = existing_folder(input)
-        for name in (_PAPERS, _SURVEYS):
+        for name in (PAPERS, SURVEYS):
             if not (self._folder / name).is_file():
                 raise DataError(f"{str(input)!r} has no {name}. Name the folder of SurGE's data.")
 
     def papers(self) -> Iterator[LocatedRecord]:
         """Yield the papers of ``corpus.json``."""
         judge = make_judge("rules", {})
-        for number, record in _records(self._folder / _PAPERS):
-            where = f"{_PAPERS} record {number}"
-            check_record(record, where, _PAPER_KEYS, "SurGE's corpus.json")
+        for number, record in read_array(self._folder / PAPERS):
+            where = f"{PAPERS} record {number}"
+            check_record(record, where, PAPER_KEYS, "SurGE's corpus.json")
             title, abstract = record["Title"], record["Abstract"]
             paper = {
                 "id": str(record["doc_id"]),
                 "title": title,
                 "abstract": abstract,
-                "date": _day(record, "Date", where),
+                "date": read_day(record, "Date", where),
                 "authors": record["Authors"],
                 "fields": [record["Category"]],
             }
             if _ABOUT_OTHERS.search(title):
                 (verdict,) = judge.judge([Candidate(paper["id"], title, abstract)])
                 paper["is_survey"] = verdict.verdict != OTHER
-            yield LocatedRecord(paper, _PAPERS, number)
+            yield LocatedRecord(paper, PAPERS, number)
 
     def surveys(self) -> Iterator[LocatedRecord]:
         """Yield the surveys of ``surveys.json``."""
-        for number, record in _records(self._folder / _SURVEYS):
-            where = f"{_SURVEYS} record {number}"
-            check_record(record, where, _SURVEY_KEYS, "SurGE's surveys.json")
-            nodes = [
-                check_record(node, f"{where}, structure {place}", _NODE_KEYS, "a section of SurGE")
-                for place, node in enumerate(record["structure"], 1)
-            ]
-            cited = Counter(paper for node in nodes for paper in set(_ids(node, "cites", where)))
+        for number, record in read_array(self._folder / SURVEYS):
+            where = f"{SURVEYS} record {number}"
+            nodes = survey_record(record, where)
+            cited = Counter(paper for node in nodes for paper in set(doc_ids(node, "cites", where)))
             tree = read_sections(record["survey_title"], nodes, where)
             survey = {
                 "id": f"surge:{record['survey_id']}",
                 "title": record["survey_title"],
-                "date": _day(record, "date", where),
-                "references": _ids(record, "all_cites", where),
+                "date": read_day(record, "date", where),
+                "references": doc_ids(record, "all_cites", where),
                 "influential": [paper for paper, times in cited.items() if times >= _INFLUENTIAL],
                 "mind_map": tree.to_json() if tree.children else None,
                 "domain": record["category"],
             }
-            yield LocatedRecord(survey, _SURVEYS, number)
+            yield LocatedRecord(survey, SURVEYS, number)
 
     def describe(self) -> dict[str, Any]:
         """Return the hashes of the files, and that they are not known to be the published ones."""
-        hashes = {name: sha256_file(self._folder / name) for name in (_PAPERS, _SURVEYS)}
+        hashes = {name: sha256_file(self._folder / name) for name in (PAPERS, SURVEYS)}
         return {"source": "surge", "files": hashes, "note": NOTE}
 
 
-def _records(path: Path) -> Iterator[tuple[int, Any]]:
+def read_array(path: Path) -> Iterator[tuple[int, Any]]:
     """Yield the elements of a file that is one JSON array, counted from 1; it may exceed memory."""
     with duckdb.connect(config={"threads": 1, "memory_limit": "1GB"}) as connection:
         number = 0
@@ -127,7 +123,17 @@ def _records(path: Path) -> Iterator[tuple[int, Any]]:
             ) from None
 
 
-def _day(record: Mapping[str, Any], key: str, where: str) -> str | None:
+def survey_record(record: Any, where: str) -> list[dict[str, Any]]:
+    """Return the sections of a record of ``surveys.json`` after a look at all that is read."""
+    check_record(record, where, _SURVEY_KEYS, "SurGE's surveys.json")
+    doc_ids(record, "all_cites", where)
+    return [
+        check_record(node, f"{where}, structure {place}", _NODE_KEYS, "a section of SurGE")
+        for place, node in enumerate(record["structure"], 1)
+    ]
+
+
+def read_day(record: Mapping[str, Any], key: str, where: str) -> str | None:
     """Return the day of arXiv's time of release; None of a paper without one."""
     value = record.get(key)
     if value in (None, ""):
@@ -138,7 +144,8 @@ def _day(record: Mapping[str, Any], key: str, where: str) -> str | None:
     return match[1]
 
 
-def _ids(record: Mapping[str, Any], key: str, where: str) -> list[str]:
+def doc_ids(record: Mapping[str, Any], key: str, where: str) -> list[str]:
+    """Return the integers under a key, as texts."""
     for paper in record[key]:
         if type(paper) is not int:
             raise DataError(f"{where}: {key!r} contains {clip(paper)}: expected doc_ids, integers.")

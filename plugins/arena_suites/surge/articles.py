@@ -1,0 +1,122 @@
+"""Generated surveys as SurGE's evaluation reads them: a folder each, headings, citations."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+from arena.errors import DataError
+from arena.suites import json_lines
+
+_HEADING = re.compile(r"#+ +(.*\S)")
+_CITATION = re.compile(r"\[(\d+)\]")
+_ENTRY = re.compile(r"\[(\d+)\]\s*([\w\s:,.-]+)")  # other characters end a title, as (, / and ?
+_LIST = ("references", "bibliography", "reference")
+_ABSTRACT = "abstract:"
+_OWN = re.compile(r"\[@(\d+)\]")
+REPORTS = "reports.jsonl"
+
+
+class Section(NamedTuple):
+    """A heading, empty for what precedes the first one, and the text up to the next."""
+
+    title: str
+    content: str
+
+    @property
+    def counts(self) -> bool:
+        """Whether its heading and citations count: it is neither root nor abstract."""
+        return bool(self.title) and self.title.strip().lower().rstrip(":") + ":" != _ABSTRACT
+
+
+class Citation(NamedTuple):
+    """A citation in the text: number in the list, title of the section, sentence around it."""
+
+    number: int
+    section: str
+    sentence: str
+
+
+class Article(NamedTuple):
+    """A generated survey: its sections, and its references by number: a title, or a doc_id."""
+
+    sections: tuple[Section, ...]
+    references: Mapping[int, str | int]
+
+    def citations(self) -> list[Citation]:
+        """Return the citations in sections that count; of a sentence, all between two stops."""
+        found = []
+        for section in filter(lambda each: each.counts, self.sections):
+            text = section.content
+            for match in _CITATION.finditer(text):
+                end = text.find(".", match.end())
+                around = text[text.rfind(".", 0, match.start()) + 1 : len(text) if end < 0 else end]
+                found.append(Citation(int(match[1]), section.title, around.strip()))
+        return found
+
+
+def read_article(text: str) -> Article:
+    r"""Read a survey in Markdown.
+
+    A line of ``#`` and a blank begins a section; the first one, if no other has as few ``#``, is
+    the title of the survey and counts as the root. A line that begins with ``[n]`` is an entry of
+    the list of references, of which the title ends before any character but letters, digits,
+    blanks and ``: , . - _``. A citation is one number in brackets: ``[1, 2]`` is not read.
+
+    Example:
+        >>> article = read_article("# Toys\n## Nets\nNets hop [1]. So [2].\n[1] Toy nets.")
+        >>> article.citations()[0], article.references
+        (Citation(number=1, section='Nets', sentence='Nets hop [1]'), {1: 'Toy nets.'})
+    """
+    sections, references, levels = [["", ""]], dict[int, str](), []
+    for line in text.splitlines():
+        if entry := _ENTRY.match(line.strip()):
+            references.setdefault(int(entry[1]), entry[2].strip())
+        elif heading := _HEADING.match(line):
+            levels.append(len(line) - len(line.lstrip("#")))
+            sections.append([heading[1], ""])
+        else:
+            sections[-1][1] += line + "\n"
+    if levels and levels[0] < min(levels[1:], default=9):
+        sections[1][0] = ""
+    listed = [each for each in sections if each[0].strip(": ").lower() not in _LIST]
+    return Article(tuple(Section(title, body.strip()) for title, body in listed), references)
+
+
+def read_articles(folder: str) -> dict[int, Article]:
+    """Return surveys by their number.
+
+    A survey is a folder called by its number, with one file or the first ``*.md`` of several. The
+    directory of a run of the task report is read, too: its citations ``[@7]`` name doc_ids.
+
+    Raises:
+        DataError: There is none, or a folder has several files and no ``*.md``.
+    """
+    place, found = Path(folder), dict[int, Article]()
+    if (rows := place / REPORTS).is_file():
+        for _, _, row in json_lines(rows):
+            if row and row["topic_id"].startswith("surge:") and row["report"]:
+                article = read_article(_OWN.sub(r"[\1]", row["report"]))
+                cited = (int(paper) for paper in _OWN.findall(row["report"]))
+                papers = {paper: paper for paper in dict.fromkeys(cited)}
+                found[int(row["topic_id"][6:])] = article._replace(references=papers)
+    for each in sorted(place.iterdir()) if place.is_dir() and not found else ():
+        if each.is_dir() and each.name.isdecimal():
+            files = sorted(path for path in each.iterdir() if path.is_file())
+            chosen = files if len(files) == 1 else [p for p in files if p.suffix == ".md"]
+            if not chosen:
+                raise DataError(f"{str(each)!r} has {len(files)} files: give one, or a *.md.")
+            found[int(each.name)] = read_article(chosen[0].read_text("utf-8", errors="replace"))
+    if not found:
+        raise DataError(
+            f"{folder!r} has no surveys: expected a folder for each, called by its survey_id and "
+            "with one file, or the directory of a run of the task report."
+        )
+    return dict(sorted(found.items()))
+
+
+def letters(title: str) -> str:
+    """Return the letters of a title in lower case, by which SurGE compares titles."""
+    return "".join(filter(str.isalpha, title.lower()))

@@ -1,0 +1,352 @@
+"""SurGE's evaluation of generated surveys: what they cite, how they are divided, how they read."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import yaml
+
+from arena.errors import DataError
+from arena.kit.code import code_sha256
+from arena.kit.files import atomic_write, check_target, sha256_file
+from arena.kit.lazy import load, require, versions
+from arena.kit.terminal import progress
+from arena.llm import Client
+from arena.metrics import mean
+from arena.mindmap import identity
+from arena.mindmap.metrics.heading_overlap import shared_cardinalities
+from arena.plugins import make
+from arena.suites import Evaluation, OutputPath, chosen, folder_sha256, suite
+from arena_suites.judging import judge
+from arena_suites.surge.articles import Article, Section, letters, read_articles
+from arena_suites.surge.pairs import PAIR_MODELS, PairModel
+from arena_suites.surge.rubrics import logic, structure
+from arena_suites.surge.source import PAPER_KEYS, PAPERS, SURVEYS, read_array, survey_record
+from corpus_builder.sources.published import check_record
+
+RELEVANCE = ("paper_relevance", "section_relevance", "sentence_relevance")
+TEXTS = ("rouge_1", "rouge_2", "rouge_l", "bleu")
+METRICS = ("coverage", *RELEVANCE, "structure_quality", "sh_recall", *TEXTS, "logic")
+_PUBLISHED = Path(__file__).with_name("published.yaml")
+_SHORTEST = 100  # characters of a section that is compared
+_LONGEST_HEADING, _LONGEST_PASSAGE, _PASSAGES = 512, 1000, 20
+_SEED = 42  # of numpy, for the passages that the judge of logic reads
+_NOT_TRIED = "The evaluation was never tried on SurGE's published files, only on made-up ones."
+
+BIBTEX = """\
+@inproceedings{su2026surge,
+  title = {{SurGE}: A Benchmark and Evaluation Framework for Scientific Survey Generation},
+  author = {Su, Weihang and others},
+  booktitle = {Proceedings of the 49th International ACM SIGIR Conference},
+  year = {2026},
+  eprint = {2508.15658}, archivePrefix = {arXiv},
+  url = {https://arxiv.org/abs/2508.15658}
+}
+"""
+
+
+@dataclass(frozen=True)
+class SurgeEvaluation(Evaluation):
+    """Scores of generated surveys; the paper's systems stand below them, marked."""
+
+    def table(self) -> tuple[list[str], list[tuple[Any, ...]]]:
+        """Return the headers and the rows, with those of the paper's Table 4 at the end."""
+        headers, rows = super().table()
+        found = published()
+        for name, scores in found["rows"].items():
+            row = dict(zip(found["columns"], scores, strict=True))
+            rows.append((f"{name}, published", *map(row.get, headers[1:-1]), found["note"]))
+        return headers, rows
+
+    def to_json(self) -> dict[str, Any]:
+        """Return plain dicts and lists; ``published`` has the paper's systems."""
+        return super().to_json() | {"published": published()}
+
+
+def published() -> dict[str, Any]:
+    """Return the numbers that the paper prints."""
+    found: dict[str, Any] = yaml.safe_load(_PUBLISHED.read_text(encoding="utf-8"))
+    return found
+
+
+class _Gold(NamedTuple):
+    """A survey of the data: number, title, papers that it cites, and its sections."""
+
+    number: int
+    title: str
+    cites: frozenset[int]
+    sections: tuple[Section, ...]
+
+
+class _Paper(NamedTuple):
+    number: int
+    text: str  # title and abstract
+
+
+@suite("surge", bibtex=BIBTEX)
+def score_articles(
+    *,
+    data: str,
+    generated: OutputPath,
+    only: tuple[str, ...] | None = None,
+    pair: str | None = None,
+    pair_option: dict[str, Any] | None = None,
+    as_paper: bool = False,
+    encoder: str = "static",
+    llm_option: dict[str, Any] | None = None,
+    log: str | None = None,
+) -> SurgeEvaluation:
+    """Score generated surveys by SurGE's protocol, never tried on its published files.
+
+    The means are over the surveys that were generated, as in its code. Without a model of pairs the
+    three scores of relevance are missing, without a judge quality of structure and logic.
+
+    Args:
+        data (DIR): Folder with SurGE's corpus.json and surveys.json.
+        generated (DIR): Folder with a folder for each survey, called by its survey_id; or the
+            directory of a run of the task report.
+        only (IDS): Surveys to score (default: all that were generated).
+        pair (NAME): Model of pairs that says whether a cited paper is relevant (`arena list
+            pair-models`); SurGE's is nli with cross-encoder/nli-deberta-v3-base.
+        pair_option: Option of the model of pairs, such as model=FOLDER.
+        as_paper: Half a point whenever neutral is the most probable, and the cited paper as the
+            premise, as the paper writes; its code wants entailment above contradiction besides, and
+            has sections and sentences as premises.
+        encoder (NAME): Encoder of headings; SurGE's is BAAI/bge-large-en-v1.5.
+        llm_option: Option of a language model, such as model=NAME; with any, it judges structure
+            and logic; SurGE's is gpt-4o.
+        log (FILE): Write the scores of each survey in the form of SurGE's log, too.
+
+    Example:
+        arena evaluate surge --data surge --generated output --json
+    """
+    require("the suite surge", "rouge_score", "sacrebleu")
+    if pair_option and pair is None:
+        raise DataError("--pair-option: name the model of pairs with --pair.")
+    if log is not None:
+        check_target(log)
+    model = None if pair is None else make(PAIR_MODELS, pair, pair_option or {})
+    articles = read_articles(generated)
+    gold, problems = _read_gold(Path(data), articles)
+    gold = chosen(gold, only)
+    made = {name: articles[survey.number] for name, survey in gold.items()}
+    papers = _find_papers(Path(data), made.values())
+    rows = {
+        name: _row(made[name], survey, papers, model, as_paper, encoder)
+        for name, survey in progress(gold.items(), desc="score", unit="survey")
+    }
+    settings: dict[str, Any] = {
+        **{name: sha256_file(Path(data) / name) for name in (PAPERS, SURVEYS)},
+        "generated": folder_sha256(generated), "as_paper": as_paper, **identity(encoder),
+        "pair": pair and {"name": pair, "options": pair_option or {}},
+        "code": code_sha256("arena_suites.surge"), **versions("rouge-score", "sacrebleu"),
+    }  # fmt: skip
+    if model is None:
+        problems.append("Relevance needs a model of pairs: --pair nli --pair-option model=FOLDER.")
+    if llm_option:
+        client = Client.from_options(llm_option, "--llm-option")
+        settings["judge"] = _judge(rows, gold, made, client, problems)
+    else:
+        problems.append("Quality of structure and logic need a judge: --llm-option model=NAME.")
+    listed, found = (sum(row[key] for row in rows.values()) for key in ("listed", "found"))
+    if found < listed:
+        problems.append(f"{found} of {listed} listed entries were found by their titles.")
+    means = {name: mean(row[name] for row in rows.values()) for name in METRICS}
+    if log is not None:
+        atomic_write(log, _as_log(rows, means))
+    return SurgeEvaluation(means, rows, [], [*problems, _NOT_TRIED], settings)
+
+
+def _read_gold(data: Path, articles: Mapping[int, Article]) -> tuple[dict[str, _Gold], list[str]]:
+    """Return the surveys that were generated, by name, and a sentence about the others."""
+    found, others = dict[str, _Gold](), 0
+    for number, record in read_array(data / SURVEYS):
+        nodes = survey_record(record, f"{SURVEYS} record {number}")
+        if record["survey_id"] not in articles:
+            others += 1
+            continue
+        sections = tuple(
+            Section("" if node.get("parent_id") is None else node["title"], node["content"])
+            for node in nodes
+        )
+        survey = record["survey_id"], record["survey_title"], frozenset(record["all_cites"])
+        found[f"surge:{record['survey_id']}"] = _Gold(*survey, sections)
+    unknown = sorted(articles.keys() - {survey.number for survey in found.values()})
+    problems = [f"{others} surveys were not generated and count nowhere."] * bool(others)
+    problems += [f"No survey of the data has the survey_id {number}." for number in unknown]
+    return found, problems
+
+
+def _find_papers(data: Path, articles: Iterable[Article]) -> dict[str | int, _Paper]:
+    """Return the papers of the corpus that articles list, by doc_id or the letters of the title."""
+    keys = {
+        each if isinstance(each, int) else letters(each)
+        for article in articles
+        for each in article.references.values()
+    }
+    found = dict[str | int, _Paper]()
+    for number, record in read_array(data / PAPERS):
+        check_record(record, f"{PAPERS} record {number}", PAPER_KEYS, "SurGE's corpus.json")
+        for key in {record["doc_id"], letters(record["Title"])} & keys:
+            text = f"{record['Title']}. {record['Abstract']}"
+            found.setdefault(key, _Paper(record["doc_id"], text))
+    return found
+
+
+def _row(
+    article: Article,
+    gold: _Gold,
+    papers: Mapping[str | int, _Paper],
+    model: PairModel | None,
+    as_paper: bool,
+    encoder: str,
+) -> dict[str, Any]:
+    keys = {n: r if isinstance(r, int) else letters(r) for n, r in article.references.items()}
+    known = {number: papers[key] for number, key in keys.items() if key in papers}
+    cited = {paper.number for paper in known.values()}
+    claims = [(number, f"This paper is about: {gold.title}") for number in keys]
+    citations = article.citations()
+    sections = [(each.number, each.section) for each in citations]
+    sentences = [(each.number, each.sentence) for each in citations]
+    relevance = dict.fromkeys(RELEVANCE, None if model is None else 0.0)
+    for name, asked in zip(RELEVANCE, (claims, sections, sentences), strict=True):
+        if model is not None and asked:
+            paper_first = as_paper or name == RELEVANCE[0]
+            relevance[name] = _relevance(asked, known, gold.cites, model, paper_first, as_paper)
+    titles = [each.title for each in gold.sections if each.counts and _long(each)]
+    headings = [each.title for each in article.sections if each.counts]
+    headings = [title for title in headings if len(title) <= _LONGEST_HEADING]
+    theirs, _, shared = shared_cardinalities(titles, headings, encoder)
+    return {
+        "coverage": len(cited & gold.cites) / len(gold.cites) if gold.cites else None,
+        **relevance,
+        "structure_quality": None,
+        "sh_recall": shared / theirs if theirs else None,
+        **_texts(article, gold),
+        "logic": None,
+        "listed": len(keys),
+        "found": len(known),
+        "citations": len(citations),
+    }
+
+
+def _long(section: Section) -> bool:
+    return len(section.content) >= _SHORTEST
+
+
+def _relevance(
+    asked: Sequence[tuple[int, str]],
+    known: Mapping[int, _Paper],
+    cites: frozenset[int],
+    model: PairModel,
+    paper_first: bool,
+    as_paper: bool,
+) -> float:
+    """Return the mean score of cited papers: 1 if the survey cites one, else what the model says.
+
+    A paper that the corpus does not have scores 0.
+    """
+    pairs = {
+        (number, text): (known[number].text, text) if paper_first else (text, known[number].text)
+        for number, text in asked
+        if number in known and known[number].number not in cites
+    }
+    rows = model.probabilities([*pairs.values()]) if pairs else ()
+    judged = {key: _points(row, as_paper) for key, row in zip(pairs, rows, strict=True)}
+    right = {number for number, paper in known.items() if paper.number in cites}
+    return sum(1.0 if n in right else judged.get((n, text), 0.0) for n, text in asked) / len(asked)
+
+
+def _points(row: Any, as_paper: bool) -> float:
+    """Return 1 for entailment, .5 for neutral (in the code if entailment beats contradiction)."""
+    contradiction, entailment, _ = map(float, row)
+    most = int(np.argmax(row))
+    return 1.0 if most == 1 else 0.5 * (most == 2 and (as_paper or entailment > contradiction))
+
+
+def _texts(article: Article, gold: _Gold) -> dict[str, float | None]:
+    """Return ROUGE and BLEU: means over long sections, ROUGE of the best of the gold sections."""
+    score = load("rouge_score.rouge_scorer", "ROUGE")
+    bleu = load("sacrebleu", "BLEU").sentence_bleu
+    scorer = score.RougeScorer(["rouge1", "rouge2", "rougeL"], use_stemmer=True)
+    theirs = [each.content for each in gold.sections if _long(each)]
+    ours = [each.content for each in article.sections if _long(each)]
+    if not theirs:
+        return dict.fromkeys(TEXTS)
+    rows = []
+    for text in ours:
+        found = [scorer.score(target, text) for target in theirs]
+        best = (max(f[key].fmeasure for f in found) for key in ("rouge1", "rouge2", "rougeL"))
+        rows.append([*best, bleu(text, theirs).score])
+    return dict(zip(TEXTS, map(mean, zip(*rows, strict=True)) if rows else [0.0] * 4, strict=True))
+
+
+def _judge(
+    rows: dict[str, dict[str, Any]],
+    gold: Mapping[str, _Gold],
+    made: Mapping[str, Article],
+    client: Client,
+    problems: list[str],
+) -> dict[str, Any]:
+    """Put the judge's scores into the rows; return who judged."""
+    outlines, passages = dict[str, dict[str, str] | None](), dict[str, dict[str, str] | None]()
+    for name, article in made.items():
+        expert, outline = (
+            "\n".join(each.title for each in side.sections if each.counts)
+            for side in (gold[name], article)
+        )
+        outlines[name] = {"people": expert, "generated": outline} if len(outline) >= 5 else None
+        texts = [each.content for each in article.sections if _long(each)]
+        places = np.random.RandomState(_SEED).permutation(len(texts))[:_PASSAGES]
+        for place in sorted(places.tolist()):
+            passages[f"{name} {place}"] = {"passage": _cut(texts[place])}
+    of_outlines = judge(structure, outlines, client)
+    of_passages = judge(logic, passages, client)
+    for name, row in rows.items():
+        row["structure_quality"] = _score(of_outlines.items[name], "structure")
+        scores = [
+            _score(r, "logic") for n, r in of_passages.items.items() if n.startswith(f"{name} ")
+        ]
+        row["logic"] = mean(scores)
+    missing = of_outlines.counts["missing"] + of_passages.counts["missing"]
+    if missing:
+        problems.append(f"The judge gave no readable answer for {missing} outlines or passages.")
+    return {"structure": dict(of_outlines.judge), "logic": dict(of_passages.judge)}
+
+
+def _score(row: Mapping[str, Any], name: str) -> float | None:
+    return float(row["scores"][name]) if "scores" in row else None
+
+
+def _cut(text: str) -> str:
+    """Return a text of at most 1,000 characters, up to its last full stop."""
+    if len(text) <= _LONGEST_PASSAGE:
+        return text
+    text = text[:_LONGEST_PASSAGE]
+    return text[: text.rfind(".") + 1] or text
+
+
+def _as_log(rows: Mapping[str, Mapping[str, Any]], means: Mapping[str, float | None]) -> str:
+    """Return objects in the form of SurGE's log, one after the other, the average last."""
+    sides = {name.removeprefix("surge:"): row for name, row in rows.items()} | {"Average": means}
+    return "".join(json.dumps({name: _nested(row)}, indent=4) + "\n" for name, row in sides.items())
+
+
+def _nested(row: Mapping[str, Any]) -> dict[str, Any]:
+    levels = ("Paper_Level", "Section_Level", "Sentence_Level")
+    relevance = {name: row[key] for name, key in zip(levels, RELEVANCE, strict=True)}
+    names = ("ROUGE-1", "ROUGE-2", "ROUGE-L", "BLEU")
+    texts = {name: row[key] for name, key in zip(names, TEXTS, strict=True)}
+    structure = {"Structure_Quality(LLM_as_judge)": row["structure_quality"]}
+    return {
+        "Information_Collection": {
+            "Comprehensiveness": {"Coverage": row["coverage"]}, "Relevance": relevance
+        },
+        "Survey_Structure": structure | {"SH-Recall": row["sh_recall"]},
+        "Survey_Content": {"Relevance": texts, "Logic": row["logic"]},
+    }  # fmt: skip
