@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Union
 from arena.errors import DataError, clip
 from arena.kit.files import atomic_write, json_value
 from arena.metrics import RANKING
+from arena.papers import MAX_SUBMITTED
 from arena.plugins import Registry
 
 if TYPE_CHECKING:
@@ -48,6 +49,8 @@ class AnswerKind(ABC):
     scored: ClassVar[tuple[str, ...]] = ()
     """Kinds of the metrics that score it, see `arena.metrics.Metric`; metrics of rankings score a
     kind with `papers`, too."""
+    depth: ClassVar[int | None] = MAX_SUBMITTED
+    """Most papers of a ranking in a file that are scored; None for all."""
     labels: ClassVar[str] = "a reference in reach"
     """The labels that a topic needs to be scored."""
     draws_labelled: ClassVar[bool] = False

@@ -45,7 +45,7 @@ class Ranking(AnswerKind):
         return ideal_ranking(tasks.gold(topic_id).gains)
 
     def read_file(self, path: Path, number: Callable[[str], int | None]) -> dict[str, Any]:
-        """Return the rankings of a TREC run, or of JSON lines, cut at `MAX_SUBMITTED`.
+        """Return the rankings of a TREC run, or of JSON lines, cut at `depth`.
 
         A line of a file ``*.jsonl`` has a topic under ``query``, and ids under ``retrieved``.
         """
@@ -53,7 +53,7 @@ class Ranking(AnswerKind):
 
         if path.suffix == ".jsonl":
             return dict(_retrieved(path))
-        return {s: trec.order(r, number)[:MAX_SUBMITTED] for s, r in trec.read_run(path).items()}
+        return {s: trec.order(r, number)[: self.depth] for s, r in trec.read_run(path).items()}
 
     def size(self, answer: Any) -> int:
         """Return the number of papers."""

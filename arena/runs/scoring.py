@@ -28,7 +28,6 @@ from arena.runs.directory import RUN, OpenedRun
 from arena.runs.repeats import Success, merge
 from arena.runs.trajectories import TRAJECTORIES, answers_of, seen_of
 from arena.tasks import EXPERT_PAPERS, Task, TaskSet, choose_topics, needs_of, open_task
-from arena.tools import MAX_SUBMITTED
 
 Answers = Mapping[str, Any]
 """Stage -> a ranking (list of ids), a `MindMap`, or the Markdown of a report."""
@@ -367,9 +366,9 @@ def score(
     """Score a run file (``topic Q0 paper rank score tag``) on a task.
 
     Papers are ranked by score, ties by document order; the rank column is ignored, and so is what
-    is ranked below the first `MAX_SUBMITTED`. A topic that the run leaves out scores 0 and counts
-    in the mean. A paper that is not visible at the topic's cutoff keeps its rank and is not
-    relevant.
+    is ranked below the `depth` of the task's answers. A topic that the run leaves out scores as an
+    empty ranking and counts in the mean. A paper that is not visible at the topic's cutoff keeps
+    its rank and is not relevant.
 
     Args:
         corpus: A built corpus, or its directory.
@@ -404,7 +403,8 @@ def score(
             )
     chosen = choose_topics(tasks, played if topics is None else topics)
     number = corpus.document_number
-    rankings = {s: trec.order(run.get(s, []), number)[:MAX_SUBMITTED] for s in chosen}
+    depth = opened.stages[0].answer.depth
+    rankings = {s: trec.order(run.get(s, []), number)[:depth] for s in chosen}
     stage = opened.stages[0].name
     answers = {topic_id: {stage: ranking} for topic_id, ranking in rankings.items()}
     scorer = Scorer(opened, tasks, chosen_metrics)

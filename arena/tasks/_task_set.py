@@ -225,6 +225,12 @@ class TaskSet:
                     yield _name(row)
         yield from map(_name, topics.values())
 
+    def in_reach(self, topic_id: str) -> int:
+        """Return how many papers an agent can find as of a topic, gold or not; for scoring."""
+        store = self._store
+        end = store.end(parse_date(self.topic(topic_id).date).day)
+        return int(store.searchable_before[end])
+
     def citation_status(self, topic_id: str, papers: Iterable[str]) -> dict[str, str]:
         """Return what papers are to a topic, for scoring.
 
