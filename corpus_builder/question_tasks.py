@@ -122,12 +122,15 @@ def _write(
             continue
         counts["redated"] += format_day(day) != q.day
         places, _ = join(q.gold, collection)
-        names = {place or _name_of(paper) for place, paper in zip(places, q.gold, strict=True)}
+        named = [place or _name_of(paper) for place, paper in zip(places, q.gold, strict=True)]
+        names, best = {*named}, {named[place] for place in q.best}
         about = {"id": q.id, "title": q.text, "day": day, "precision": "day"}
         about["cluster"] = q.source or next((_name_of(p) for p in q.asker), None)
         about["article"] = replace_groups(q.answer, partial(_cited, places)) or None
         asked.append(about | {"n_references_total": len(names)})
-        gold += [{"citing": q.id, "cited": name, "influential": False} for name in sorted(names)]
+        gold += [
+            {"citing": q.id, "cited": name, "influential": name in best} for name in sorted(names)
+        ]
     if not kept:
         raise DataError("the files of questions contain no question for these tasks.")
     if not asked:

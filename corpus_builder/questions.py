@@ -9,14 +9,11 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from arena.errors import DataError
 from arena.plugins import Registry
 from arena.text.identifiers import arxiv_key, doi_key
 from corpus_builder.sources.jsonl import JsonLinesFile
 from corpus_builder.sources.matching import PaperQuery
 from corpus_builder.sources.published import check_record
-
-NOT_TRIED = {"sage": "SAGE", "scholarquest": "ScholarQuest"}
 
 
 class Question(NamedTuple):
@@ -32,6 +29,7 @@ class Question(NamedTuple):
         answer: What people wrote, in Markdown; ``[@0]`` cites the first gold paper.
         labels: Kinds of it by which scores are split; never for an agent.
         cutoff: What its benchmark takes for the day, where no file says one and nobody names one.
+        best: Places in `gold` of the papers with the gain 2; the others have 1.
     """
 
     id: str
@@ -43,6 +41,7 @@ class Question(NamedTuple):
     answer: str = ""
     labels: Mapping[str, str] = {}
     cutoff: str = ""
+    best: tuple[int, ...] = ()
 
 
 FORMATS: Registry[Callable[[Path], Iterator[Question]]] = Registry("question format")
@@ -52,11 +51,6 @@ question_format = FORMATS.register
 
 def read_questions(name: str, path: Path) -> list[Question]:
     """Return the questions of a file in a registered format."""
-    if name in NOT_TRIED:
-        raise DataError(
-            f"the files of {NOT_TRIED[name]} were never read here. Write its questions as lines of "
-            "AutoScholarQuery (docs/questions.md), or register a format of your own."
-        )
     return list(FORMATS.get(name)(path))
 
 

@@ -218,7 +218,7 @@ def test_agents_play_them_and_the_audit_is_clean(corpus, asked, tmp_path):
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ("sage=FILE", "SAGE were never read here"),
+        ("sage-short=FILE", "is a file. Name the folder"),
         ("autoscholarqery=FILE", "Did you mean 'autoscholarquery'"),
         ("deepscholar=FILE", "is not the folder of DeepScholar-Bench"),
         ("scholargym=FILE", "'query' is missing"),

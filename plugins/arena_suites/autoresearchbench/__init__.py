@@ -1,0 +1,1 @@
+"""AutoResearchBench: deep and wide questions, some without an answer (arXiv 2604.25256)."""

@@ -1,0 +1,130 @@
+"""AutoResearchBench's scores: IoU of wide questions, the first candidate of deep ones."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from math import comb, fsum
+from pathlib import Path
+from typing import Any
+
+from arena.kit.code import code_sha256
+from arena.kit.files import sha256_file
+from arena.metrics import mean
+from arena.suites import Evaluation, OutputPath, chosen, json_lines, suite
+from arena.text.identifiers import normal_title
+from arena_suites.autoresearchbench.questions import NOBODY, check_question
+
+PASSES = (1, 2, 4, 8, 16)
+_WIDE = ("iou", "recall", "precision", *(f"max_iou@{k}" for k in PASSES))
+_DEEP = ("accuracy", *(f"pass@{k}" for k in PASSES))
+_ID = re.compile(r"\d{4}\.\d{4,5}")
+
+BIBTEX = """\
+@misc{autoresearchbench2026,
+  title = {{AutoResearchBench}},
+  year = {2026},
+  eprint = {2604.25256}, archivePrefix = {arXiv},
+  url = {https://arxiv.org/abs/2604.25256}
+}
+"""
+
+
+@suite("autoresearchbench", bibtex=BIBTEX)
+def score_candidates(*, results: OutputPath, only: tuple[str, ...] | None = None) -> Evaluation:
+    """Score AutoResearchBench's lines of inference, never tried on its published files.
+
+    Scores are means over the passes of a question. Of a deep question the first candidate counts,
+    by its arXiv id or title: the released code has a model compare titles. A question that nothing
+    answers has 1 where the agent said so (state ``none``; without any gold also ``empty``), and any
+    other has 0 then.
+
+    Args:
+        results (FILE): JSON lines of ``input_data``, a question, and ``inference_results``, each
+            with ``final_candidates`` and ``final_candidate_state``.
+        only (IDS): Questions to score, by the numbers of their lines (default: all).
+
+    Example:
+        arena evaluate autoresearchbench --results inference.jsonl
+    """
+    rows, groups = dict[str, dict[str, Any]](), dict[str, str]()
+    lines = {str(n): (f"{Path(results).name} line {n}", row) for n, _, row in json_lines(results)}
+    for name, (where, line) in chosen(lines, only).items():
+        question = check_question((line or {}).get("input_data"), f"{where}: input_data")
+        passes = (line or {}).get("inference_results") or []
+        wide = question["type"] == "wide"
+        names = _WIDE if wide else _DEEP
+        scores = [_wide(each, question) if wide else _deep(each, question) for each in passes]
+        rows[name] = dict.fromkeys((*_WIDE, *_DEEP))
+        if not scores:
+            rows[name] |= dict.fromkeys(names, 0.0) | {"reason": "no pass"}
+        for i, score in enumerate(zip(*scores, strict=True)):
+            rows[name][names[i]] = mean(score)
+        best = [score[0] for score in scores]
+        rows[name] |= {
+            f"{'max_iou' if wide else 'pass'}@{k}": expected_best(best, k)
+            for k in PASSES if k <= len(best)
+        }  # fmt: skip
+        groups[name] = question["type"]
+    means = {name: mean(row[name] for row in rows.values()) for name in (*_WIDE, *_DEEP)}
+    code = code_sha256("arena_suites.autoresearchbench")
+    settings = {"results": sha256_file(results), "code": code}
+    return Evaluation(means, rows, [], [], settings, groups=groups)
+
+
+def expected_best(values: Sequence[float], k: int) -> float:
+    """Return the expected maximum of k values drawn without replacement, exactly.
+
+    The released code takes the mean of 1,000 draws without a seed.
+
+    >>> expected_best([0.0, 0.0, 0.6], 2)  # 0.6 is in two of the three pairs
+    0.4
+    """
+    ways = ((comb(i, k) - comb(i - 1, k)) for i in range(1, len(values) + 1))
+    total = fsum(n * value for n, value in zip(ways, sorted(values), strict=True))
+    return round(total / comb(len(values), k), 12)
+
+
+def _said_nobody(result: Mapping[str, Any], question: Mapping[str, Any]) -> float | None:
+    """Return the score of a pass about a question or an answer without papers; else None."""
+    state, answer = result.get("final_candidate_state"), question["answer"]
+    if answer == NOBODY:
+        return float(state == "none")
+    if not answer:
+        return float(state in ("none", "empty"))
+    return 0.0 if state in ("none", "empty") else None
+
+
+def _wide(result: Mapping[str, Any], question: Mapping[str, Any]) -> tuple[float, float, float]:
+    score = _said_nobody(result, question)
+    if score is not None:
+        return score, score, score
+    gold, made = _ids(question["arxiv_id"]), _ids(c.get("arxiv_id") for c in _candidates(result))
+    hits = len(gold & made)
+    return (
+        hits / len(gold | made) if gold | made else 1.0,
+        hits / len(gold) if gold else 0.0,
+        hits / len(made) if made else 0.0,
+    )
+
+
+def _deep(result: Mapping[str, Any], question: Mapping[str, Any]) -> tuple[float]:
+    score = _said_nobody(result, question)
+    if score is not None:
+        return (score,)
+    first = next(iter(_candidates(result)), {})
+    title = first.get("paper_title") or (first.get("metadata") or {}).get("title") or ""
+    same_id = bool(_ids(question["arxiv_id"]) & _ids([first.get("arxiv_id")]))
+    titles = {normal_title(each) for each in question["answer"]} - {""}
+    return (float(same_id or normal_title(str(title)) in titles),)
+
+
+def _candidates(result: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    found = result.get("final_candidates")
+    return [each for each in found if isinstance(each, Mapping)] if isinstance(found, list) else []
+
+
+def _ids(texts: Iterable[Any]) -> set[str]:
+    """Return arXiv ids without version; old ones stay as they are."""
+    known = [str(text) for text in texts if text]
+    return {match[0] if (match := _ID.search(text)) else text for text in known}

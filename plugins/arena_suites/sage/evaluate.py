@@ -1,0 +1,85 @@
+"""SAGE's scores of texts: exact match of short answers, weighted recall of open ones."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+from arena.kit.code import code_sha256
+from arena.kit.files import sha256_file
+from arena.metrics import mean
+from arena.suites import Evaluation, OutputPath, chosen, folder_sha256, json_lines, suite
+from arena_suites.sage.questions import FOLDERS, read_rows
+
+_THOUGHTS = re.compile(r"<think>.*?(?:</think>|\Z)", re.DOTALL)
+_MOST, _OTHERS = 2, 1  # weights of AI2's evaluation; the paper says "decreasing"
+
+BIBTEX = """\
+@misc{sage2026,
+  title = {{SAGE}: Benchmarking and Improving Retrieval for Deep Research Agents},
+  year = {2026},
+  eprint = {2602.05975}, archivePrefix = {arXiv},
+  url = {https://arxiv.org/abs/2602.05975}
+}
+"""
+
+
+@suite("sage", bibtex=BIBTEX)
+def score_answers(
+    *, data: str, answers: OutputPath, only: tuple[str, ...] | None = None
+) -> Evaluation:
+    """Score texts that answer SAGE's questions, never tried on its published files.
+
+    Title and text are compared in lower case, all but letters a to z and digits as one blank;
+    thoughts in <think> do not count. A question without an answer scores 0.
+
+    Args:
+        data (DIR): Folder with Sage_Short_Form_Questions and Sage_Open_Ended_Questions.
+        answers (FILE): JSON lines of ``id`` (as sage:short:healthcare:0) and ``answer``.
+        only (IDS): Questions to score (default: those of each kind that is answered).
+
+    Example:
+        arena evaluate sage --data sage --answers answers.jsonl
+    """
+    made, problems = dict[str, str](), []
+    for number, _, row in json_lines(answers):
+        name, text = (row or {}).get("id"), (row or {}).get("answer")
+        if isinstance(name, str) and isinstance(text, str) and name not in made:
+            made[name] = text
+        else:
+            problems.append(f"line {number}: no id and answer, or a second answer to one.")
+    kinds = [k for k in FOLDERS if any(f":{k}:" in name for name in made)] or ["short"]
+    every = {row.id: row for kind in kinds for row in read_rows(Path(data), kind)}
+    problems += [f"no question has the id {name!r}." for name in made if name not in every]
+    rows, groups = dict[str, dict[str, Any]](), dict[str, str]()
+    for name, question in chosen(every, only).items():
+        text, titles = plain(made.get(name, "")), [plain(title) for title, _ in question.gold]
+        found = [bool(title) and title in text for title in titles]
+        weights = [_MOST] * question.most + [_OTHERS] * (len(found) - question.most)
+        recall = sum(w for w, hit in zip(weights, found, strict=True) if hit) / sum(weights)
+        short = ":short:" in name
+        rows[name] = {
+            "exact_match": float(found[0]) if short else None,
+            "weighted_recall": None if short else recall,
+        }
+        rows[name] |= {} if name in made else {"reason": "no answer"}
+        groups[name] = question.domain
+    names = ("exact_match", "weighted_recall")
+    means = {name: mean(row[name] for row in rows.values()) for name in names}
+    settings = {
+        "data": [folder_sha256(Path(data, FOLDERS[kind])) for kind in kinds],
+        "answers": sha256_file(answers),
+        "code": code_sha256("arena_suites.sage"),
+    }
+    missing = [name for name in rows if name not in made]
+    return Evaluation(means, rows, missing, problems, settings, groups=groups)
+
+
+def plain(text: str) -> str:
+    """Return letters a to z and digits in lower case, all else as one blank.
+
+    >>> plain("<think>A?</think>Toy-Nets, 2nd")
+    'toy nets 2nd'
+    """
+    return re.sub("[^a-z0-9]+", " ", _THOUGHTS.sub("", text).lower()).strip()

@@ -1,0 +1,136 @@
+"""ScholarQuest's scores of rankings, by the rules of its leaderboard."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from arena.errors import DataError
+from arena.kit.code import code_sha256
+from arena.kit.files import check_target, sha256_file, write_json
+from arena.metrics import mean
+from arena.suites import Evaluation, OutputPath, chosen, json_lines, suite
+from corpus_builder.sources.published import check_record
+
+INTENTS = ("method", "setting", "scope", "comparison")
+NAMES = ("r25", "r100", "rall", "ndcg50", "p50", "r50", "tokens", "calls")
+_KEYS = {"id": str, "intent": str, "gold": list}
+_VERSION = re.compile(r"v\d+\Z")
+
+BIBTEX = """\
+@misc{scholarquest2026,
+  title = {{ScholarQuest}},
+  year = {2026},
+  eprint = {2606.20235}, archivePrefix = {arXiv},
+  url = {https://arxiv.org/abs/2606.20235}
+}
+"""
+
+
+@suite("scholarquest", bibtex=BIBTEX)
+def score_rankings(
+    *, data: str, results: OutputPath, only: tuple[str, ...] | None = None, entry: str | None = None
+) -> Evaluation:
+    """Score rankings by ScholarQuest's rules, never tried on its files, which are not public.
+
+    Ids are those of arXiv without version; of one that is listed twice the first counts. A question
+    that failed, or without a line, is left out of the means, as on the leaderboard; each system has
+    its own questions, so look at their number.
+
+    Args:
+        data (FILE): JSON lines of ``id``, ``intent`` (method, setting, scope or comparison) and
+            ``gold``, arXiv ids.
+        results (FILE): JSON lines of ``id`` and ``ranking``, arXiv ids, best first; with ``tokens``
+            of the planner, ``calls``, and ``failed`` where they are known.
+        only (IDS): Questions to score (default: all).
+        entry (FILE): Write the system's object in the form of the leaderboard's results.json, too.
+
+    Example:
+        arena evaluate scholarquest --data questions.jsonl --results results.jsonl
+    """
+    if entry is not None:
+        check_target(entry)
+    every = {}
+    for number, text, record in json_lines(data):
+        row = check_record(record or text, f"{Path(data).name} line {number}", _KEYS, "a question")
+        if row["intent"] not in INTENTS or not row["gold"]:
+            raise DataError(
+                f"{Path(data).name} line {number}: 'intent' is {row['intent']!r} and 'gold' has "
+                f"{len(row['gold'])} ids: expected {', '.join(INTENTS)}, and at least one id."
+            )
+        every[row["id"]] = row
+    made, problems = dict[str, dict[str, Any]](), []
+    for number, _, record in json_lines(results):
+        name = str((record or {}).get("id"))
+        if record is None or name not in every or name in made:
+            problems.append(f"line {number}: no question has this id, or it has a line before.")
+        else:
+            made[name] = record
+    rows, failed = dict[str, dict[str, Any]](), set[str]()
+    questions = chosen(every, only)
+    for name, question in questions.items():
+        record = made.get(name, {"failed": "no line"})
+        if record.get("failed") or not isinstance(record.get("ranking"), list):
+            rows[name] = dict.fromkeys(NAMES) | {
+                "reason": str(record.get("failed") or "no ranking")
+            }
+            failed.add(name)
+            continue
+        scores = score(record["ranking"], question["gold"])
+        rows[name] = scores | {key: record.get(key) for key in ("tokens", "calls")}
+    means = {name: mean(row[name] for row in rows.values()) for name in NAMES}
+    settings = {
+        "data": sha256_file(data), "results": sha256_file(results),
+        "code": code_sha256("arena_suites.scholarquest"),
+    }  # fmt: skip
+    if failed:
+        problems.append(f"{len(failed)} of {len(rows)} questions failed and count nowhere.")
+    found = Evaluation(
+        means, rows, [name for name in rows if name not in made], problems, settings,
+        lower_is_better={"tokens": True, "calls": True}, left_out=failed,
+        groups={name: question["intent"] for name, question in questions.items()},
+    )  # fmt: skip
+    if entry is not None:
+        write_json(entry, as_entry(found, Path(results).stem))
+    return found
+
+
+def score(ranking: Sequence[str], gold: Sequence[str]) -> dict[str, float]:
+    """Return the scores of one ranking.
+
+    Recall at 25, 50, 100 and of all that was returned, over all gold; nDCG@50 with gains of 1, its
+    ideal over min(50, gold); precision over the first 50, or over all that was returned.
+
+    >>> score(["a", "a", "x"], ["a", "b"])["p50"], score(["a", "x"], ["a", "b"])["rall"]
+    (0.5, 0.5)
+    """
+    wanted = {_VERSION.sub("", str(paper)) for paper in gold}
+    found = [*dict.fromkeys(_VERSION.sub("", str(paper)) for paper in ranking)]
+    recall = {n: len(wanted & {*found[:n]}) / len(wanted) for n in (25, 50, 100)}
+    gain = math.fsum(1 / math.log2(i + 2) for i, paper in enumerate(found[:50]) if paper in wanted)
+    ideal = math.fsum(1 / math.log2(i + 2) for i in range(min(50, len(wanted))))
+    top = found[:50]
+    return {
+        "r25": recall[25], "r100": recall[100], "rall": len(wanted & {*found}) / len(wanted),
+        "ndcg50": gain / ideal, "p50": len(wanted & {*top}) / len(top) if top else 0.0,
+        "r50": recall[50],
+    }  # fmt: skip
+
+
+def as_entry(found: Evaluation, name: str) -> dict[str, Any]:
+    """Return a system in the form of the leaderboard's results.json, its scores by intent."""
+    groups = {group: row["mean"] for group, row in found.group_means().items()}
+    sides = groups | {"overall": dict(found.mean)}
+    scores = {side: {k: v for k, v in row.items() if k != "calls"} for side, row in sides.items()}
+    scored = [topic for topic in found.topics if topic not in found.left_out]
+    excluded = [{"query_id": topic, "reason": found.topics[topic]["reason"]}
+                for topic in found.topics if topic in found.left_out]  # fmt: skip
+    return {
+        "id": name, "name": name, "kind": "agent", "valid": len(scored),
+        "scores": scores,
+        "behavior": {"calls": found.mean["calls"]},
+        "evaluation_queries": {"valid_ids": scored, "excluded": excluded},
+    }  # fmt: skip
