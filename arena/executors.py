@@ -76,12 +76,15 @@ def make_executor(name: str, workers: int | None) -> Executor:
 
 
 def limit_threads() -> None:
-    """Keep libraries that this process loads later from starting threads of their own.
+    """Keep libraries, loaded already or later, from starting threads of their own.
 
     There already is a process for every processor.
     """
+    from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+
     for library in ("OMP", "OPENBLAS", "MKL", "RAYON"):
         os.environ[f"{library}_NUM_THREADS"] = "1"
+    threadpool_limits(1)  # a spawned process imports the caller's script first, and with it numpy
 
 
 _PR_SET_PDEATHSIG = 1
