@@ -1,4 +1,4 @@
-"""The main job on the embedded default: build a synthetic corpus, play it, print the tables.
+"""The main job on the embedded default: build a synthetic corpus, play it, print what came out.
 
 python examples/demo.py --output demo
 """
@@ -6,19 +6,27 @@ python examples/demo.py --output demo
 from __future__ import annotations
 
 import argparse
+import io
 import sys
-import time
+import tempfile
+from collections.abc import Callable
+from contextlib import closing, redirect_stderr
+from functools import partial
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote
-
-from tabulate import tabulate
 
 import arena
 from arena.corpus import Corpus
 from arena.errors import ArenaError, CorpusError
+from arena.executors import make_executor
+from arena.kit.process import cores
+from arena.kit.terminal import Table, progress
+from arena.results.comparison import as_text, verdict
 from arena.results.viewing import write_page
 from arena.tasks import TaskSet, play_order
 from corpus_builder.build import build
+from corpus_builder.sources.example import Example
 from corpus_builder.sources.synthetic import SyntheticSource
 from corpus_builder.synthetic import SyntheticConfig
 
@@ -31,61 +39,65 @@ PLAYERS = (
     ("scout", "bm25"),
     ("oracle", "bm25"),
 )
-TASKS = ("discovery", "selection")
-ORGANIZERS = ("random", "clustering", "oracle")
+ORGANIZERS = (("random", None), ("clustering", None), ("oracle", None))
+TASKS = {"discovery": PLAYERS, "selection": PLAYERS, "organization": ORGANIZERS}
+BASELINES = ("title, bm25", "title, bm25", "clustering, bm25")
+MORE = """Further commands, after `source .venv/bin/activate`:
+  arena search --corpus demo/synthetic --query "membranes" --before 2015 --retriever dense
+  arena list topics --corpus demo/synthetic
+  arena-corpus build synthetic --synonymy 0.9 --output demo/harder
+  arena run --corpus demo/harder --task discovery --agent title --output demo/runs/harder
+  arena mindmap show demo/runs/organization-clustering/mind_maps.jsonl --record 1
+  arena experiment researcharena --corpus demo/synthetic --topics 8 \\
+      --agents title,random,scout,clustering,oracle --output demo/tables
+"""
+
+Run = tuple[str, str, str | None]
+"""Task, agent, and retriever, None where nothing is searched."""
+Summaries = dict[Run, dict[str, Any]]
 
 
 def main() -> None:
-    """Build (once), run every baseline on every task, and say where to go from here."""
+    """Build (once), let every baseline play every task, and say where to go from here."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--output", default="demo", help="directory for the corpus and the runs")
-    output = Path(parser.parse_args().output)
-    corpus = open_or_build(SyntheticConfig(), output / "synthetic", ENGINES)
-    view = corpus.at("2015-01-01")
-    print(f"\n{len(view):,} papers existed before {view.cutoff}. The best hits for 'membrane':")
-    for hit in view.search("membrane", k=3):
-        print(f"  {hit.date}  {hit.score:6.3f}  {hit.title}")
-    for task in TASKS:
-        started = time.monotonic()
-        rows = []
-        for agent, retriever in PLAYERS:
-            name = f"{agent}, {retriever}" if agent in ("title", "scout") else agent
-            directory = run_of(output, task, agent, retriever)
-            summary = arena.run(corpus, task, agent, directory, retriever=retriever, overwrite=True)
-            rows.append((name, *summary["mean"].values()))
-        counts = summary["counts"]
-        print(f"\n{task}: mean over {counts['scored']} topics, {counts['gold']} references in "
-              f"reach; random is the floor, oracle the ceiling "
-              f"({time.monotonic() - started:.1f} s)")  # fmt: skip
-        print(tabulate(rows, headers=(task, *summary["mean"]), floatfmt=".3f"))
-    organize(corpus, output)
-    page = output / "comparison.html"
-    runs = [run_of(output, "discovery", *player) for player in PLAYERS]
-    compared = arena.compare(runs, baseline="title, bm25")
-    write_page(compared, page, corpus, topics=10)
-    (topic,) = play_order(TaskSet(corpus), TaskSet(corpus).topics)[:1]
-    episode = f"{page}#e/{quote('scout, bm25')}/{topic}/2"
-    print(f"""
-Files: the corpus is in {output / "synthetic"}, the runs (TREC run and qrels, metrics,
-trajectories, hashes) in {output / "runs"}. Open {page} in a browser:
-the runs of discovery with intervals and tests, why papers were missed, and every step of ten
-episodes. Mind-maps, drawn next to the surveys' own:
-{output / "runs/organization-clustering/pictures"}.
-Try next, after `source .venv/bin/activate`:
-  arena search --corpus {output / "synthetic"} --query "membrane erosion" --before 2015-01-01 --k 5
-  arena search --corpus {output / "synthetic"} --query "membranes" --before 2015 --retriever dense
-  arena list topics --corpus {output / "synthetic"}
-  arena-corpus build synthetic --synonymy 0.9 --output {output / "harder"}
-  arena run --corpus {output / "harder"} --task discovery --agent title \\
-      --output {output / "runs/harder"}
-  arena mindmap show {output / "runs/organization-clustering/mind_maps.jsonl"} --record 1
-  arena verify {output / "runs/discovery-title-bm25"} --corpus {output / "synthetic"}
-  arena audit --corpus {output / "synthetic"}
-  arena experiment researcharena --corpus {output / "synthetic"} --topics 8 \\
-      --agents title,random,scout,clustering,oracle --output {output / "tables"}
+    parser.add_argument("--jobs", type=int, default=min(2, cores()), help="processes at once")
+    arguments = parser.parse_args()
+    output, config = Path(arguments.output), SyntheticConfig()
+    order = [(task, *player) for task, players in TASKS.items() for player in players]
+    runs = sorted(order, key=lambda run: run[1] != "scout")  # the longest first: none ends alone
+    print(f"{len(runs)} runs of agents without a language model, on {config.papers:,} papers of a "
+          "made-up field ...", flush=True)  # fmt: skip
+    with closing(make_executor("local", arguments.jobs)) as pool:
+        # The search by words is compiled while the corpus is built; numba keeps it for all.
+        prepare = [compile_search, partial(prepare_corpus, config, output / "synthetic")]
+        with progress(total=len(prepare) + len(runs), desc="build, compile", unit="step") as bar:
+            for _ in pool.run(quietly, prepare):
+                bar.update()
+            bar.set_description("play")
+            played: Summaries = {}
+            for run, summary in pool.run(quietly, [partial(play, output, run) for run in runs]):
+                played[run] = summary
+                bar.update()
+    show(output, dict(sorted(played.items(), key=lambda item: order.index(item[0]))))
 
-Begin with what scout saw and did: open {episode}
-""")
+
+def quietly(step: Callable[[], Any]) -> Any:
+    """Take a step without its own progress, since other processes write to the same terminal."""
+    with redirect_stderr(io.StringIO()):
+        return step()
+
+
+def compile_search() -> None:
+    """Search the example of nine papers, for which numba compiles the search."""
+    with tempfile.TemporaryDirectory() as directory:
+        build(Example(), Path(directory, "tiny"))
+        Corpus.open(Path(directory, "tiny")).at("2016-01-01").search("retrieval")
+
+
+def prepare_corpus(config: SyntheticConfig, directory: Path) -> None:
+    """Build the corpus, if it is not there, and search it by vectors, which compiles that."""
+    open_or_build(config, directory, ENGINES).at("2015-01-01", retriever="dense").search("membrane")
 
 
 def open_or_build(
@@ -96,38 +108,68 @@ def open_or_build(
         corpus = Corpus.open(directory)
         made = corpus.manifest["source"].get("config")
         if made == config.to_dict() and set(engines) <= set(corpus.manifest["indexes"]):
-            print(f"The synthetic corpus in {directory} is there already.")
             return corpus
     except CorpusError:
         pass  # not there yet, or of an older format
-    print(f"Building a synthetic corpus of {config.papers} papers and {config.surveys} topics ...")
-    started = time.monotonic()
     build(SyntheticSource(config), directory, engines=engines, overwrite=True)
-    print(f"Built {directory} in {time.monotonic() - started:.1f} s.", flush=True)
     return Corpus.open(directory)
 
 
-def run_of(output: Path, task: str, agent: str, retriever: str) -> Path:
-    """Return the directory of a run."""
-    return output / "runs" / f"{task}-{agent}-{retriever.partition('(')[0]}"
+def play(output: Path, run: Run) -> tuple[Run, dict[str, Any]]:
+    """Play a run; return it with its summary."""
+    task, agent, retriever = run
+    settings = {} if retriever is None else {"retriever": retriever}
+    folder = folder_of(output, run)
+    return run, arena.run(output / "synthetic", task, agent, folder, overwrite=True, **settings)
 
 
-def organize(corpus: arena.Corpus, output: Path) -> None:
-    """Let every organizer draw mind-maps of the references of each topic."""
-    started = time.monotonic()
-    columns: dict[str, dict[str, float]] = {}
-    for agent in ORGANIZERS:
-        directory = output / "runs" / f"organization-{agent}"
-        summary = arena.run(corpus, "organization", agent, directory, overwrite=True)
-        columns[agent] = summary["floors"]["predicted"]
-        if agent == "clustering":
-            columns["other topics"] = summary["floors"]["other_topics"]
-    scored = summary["counts"]["scored"]
-    print(f"\norganization: mean over {scored} topics, their references given; of a distance less "
-          f"is better ({time.monotonic() - started:.1f} s);\nother topics is a floor: the maps of "
-          "clustering scored against those of other topics")  # fmt: skip
-    rows = [(name, *(column[name] for column in columns.values())) for name in summary["mean"]]
-    print(tabulate(rows, headers=("organization", *columns), floatfmt=".3f"))
+def folder_of(output: Path, run: Run) -> Path:
+    """Return the folder of a run."""
+    task, agent, retriever = run
+    words = [task, agent] if retriever is None else [task, agent, retriever.partition("(")[0]]
+    return output / "runs" / "-".join(words)
+
+
+def name_of(run: Run) -> str:
+    """Return what the tables call the agent of a run."""
+    _, agent, retriever = run
+    return f"{agent}, {retriever}" if agent in ("title", "scout") else agent
+
+
+def show(output: Path, summaries: Summaries) -> None:
+    """Write the page and all tables; print the verdict, a table, three files, three commands."""
+    corpus = Corpus.open(output / "synthetic")
+    compared = {
+        task: arena.compare([folder_of(output, (task, *player)) for player in players], baseline)
+        for (task, players), baseline in zip(TASKS.items(), BASELINES, strict=True)
+    }
+    write_page(compared["discovery"], page := output / "comparison.html", corpus, topics=10)
+    rest = [as_text(each) for each in compared.values()]
+    rest.append(MORE.replace("demo/", f"{output}/"))
+    (output / "tables.txt").write_text("\n\n".join(rest), encoding="utf-8")
+
+    headlines, rows = dict[str, str](), dict[str, dict[str, float]]()
+    for run, summary in summaries.items():
+        (headlines[run[0]],) = summary["headlines"]
+        rows.setdefault(name_of(run), {})[run[0]] = summary["mean"][headlines[run[0]]]
+    header = ["", *(f"{task}, {metric}" for task, metric in headlines.items())]
+    table = Table(header, [[name, *map(row.get, headlines)] for name, row in rows.items()])
+    (topic,) = play_order(TaskSet(corpus), TaskSet(corpus).topics)[:1]
+    print(f"""
+{verdict(compared["discovery"])}
+
+{table.text(missing="")}
+
+random submits papers at random, the floor; oracle submits the labels, the ceiling.
+
+Open
+  {page}#e/{quote("scout, bm25")}/{topic}/2   what scout saw and did
+  {output}/runs/organization-clustering/pictures/   mind-maps beside the surveys' own
+  {output}/tables.txt   all metrics, tests, and more commands
+Try, after `source .venv/bin/activate`
+  arena search --corpus {output}/synthetic --query "membrane erosion" --before 2015-01-01
+  arena verify {output}/runs/discovery-title-bm25 --corpus {output}/synthetic
+  arena audit --corpus {output}/synthetic""")
 
 
 if __name__ == "__main__":
