@@ -1,0 +1,52 @@
+"""``arena benchmarks``: rows of agents without a model, and published figures."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import arena
+from arena.cli import main
+from arena_suites.commands.benchmarks import COMPARABLE, published, published_table
+
+
+def test_rows_of_a_corpus_and_of_its_runs(synthetic: Path, tmp_path: Path, capsys: Any) -> None:
+    words = ["benchmarks", "--benchmark", f"toy={synthetic}", "--output", str(tmp_path)]
+    words += ["--topics", "2", "--agents", "title,oracle", "--json"]
+    assert main(words) == 0
+    (result,) = json.loads(capsys.readouterr().out)["benchmarks"]
+    title, oracle = result["rows"]
+    played = arena.run(synthetic, "discovery", "title", tmp_path / "run", topics=2)
+    assert title["recall@100"] == pytest.approx(played["mean"]["recall@100"])
+    assert title["95 % from"] <= title["recall@100"] <= title["to"]
+    assert title["of all gold"] <= title["recall@100"]
+    assert oracle["recall@100"] == played["ceiling"]["recall@100"]
+    assert (result["topics"], title["searches"], oracle["searches"]) == ("2 topics", 1, 0)
+    assert "| title" in (tmp_path / "benchmarks.md").read_text()
+
+
+def test_an_unknown_row_is_refused(synthetic: Path, tmp_path: Path, capsys: Any) -> None:
+    words = ["benchmarks", "--benchmark", f"toy={synthetic}", "--output", str(tmp_path)]
+    assert main([*words, "--agents", "titel"]) == 2
+    assert "no row 'titel'. Name some of random, title" in capsys.readouterr().err
+
+
+def test_published_figures_say_how_they_compare() -> None:
+    every = list(published())
+    assert {"autoscholarquery", "scholargym", "deepscholar"} <= {f["benchmark"] for f in every}
+    for figure in every:
+        assert figure["comparability"] in COMPARABLE
+        assert figure["source"]
+        assert all(row["system"] for row in figure["rows"])
+    assert [figure["benchmark"] for figure in published("scholargym")] == ["scholargym"]
+
+
+def test_a_table_of_published_figures() -> None:
+    rows = [{"system": "A", "recall": ".5"}, {"system": "B", "F1": ".1"}]
+    figure = {"benchmark": "x", "source": "S, Table 1", "comparability": "undated", "rows": rows}
+    lines = published_table(figure).splitlines()
+    assert lines[0] == "**x, published (undated)**: S, Table 1"
+    assert [cell.strip() for cell in lines[-1].split("|")] == ["", "B", "", ".1", ""]
