@@ -36,17 +36,21 @@ def test_an_unknown_row_is_refused(synthetic: Path, tmp_path: Path, capsys: Any)
 
 def test_published_figures_say_how_they_compare() -> None:
     every = list(published())
-    assert {"autoscholarquery", "scholargym", "deepscholar"} <= {f["benchmark"] for f in every}
+    named = {figure["benchmark"] for figure in every}
+    assert {"autoscholarquery", "scholargym", "deepscholar", "litsearch", "SurGE"} <= named
     for figure in every:
         assert figure["comparability"] in COMPARABLE
         assert figure["source"]
-        assert all(row["system"] for row in figure["rows"])
-    assert [figure["benchmark"] for figure in published("scholargym")] == ["scholargym"]
+        assert {len(row) for row in figure["rows"].values()} == {len(figure["columns"])}
+    collected, retrieved = published("surge")
+    assert retrieved["columns"] == ["recall@20", "recall@100", "recall@1000"]
+    assert "AutoSurvey" in collected["rows"]
+    assert "BM25" in retrieved["rows"]
 
 
 def test_a_table_of_published_figures() -> None:
-    rows = [{"system": "A", "recall": ".5"}, {"system": "B", "F1": ".1"}]
-    figure = {"benchmark": "x", "source": "S, Table 1", "comparability": "undated", "rows": rows}
+    figure = {"benchmark": "x", "source": "S, Table 1", "comparability": "undated",
+              "columns": ["recall", "F1"], "rows": {"A": [0.5, 1.0], "B": [None, 0.1]}}  # fmt: skip
     lines = published_table(figure).splitlines()
-    assert lines[0] == "**x, published (undated)**: S, Table 1"
-    assert [cell.strip() for cell in lines[-1].split("|")] == ["", "B", "", ".1", ""]
+    assert lines[0] == "**x, published (undated)**: S, Table 1."
+    assert [cell.strip() for cell in lines[-1].split("|")[1:-1]] == ["B", "-", "0.1"]

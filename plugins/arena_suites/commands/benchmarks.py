@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
 Row = dict[str, Any]
 
-HYBRID = "hybrid(bm25,dense)"
 SYSTEMS: dict[str, tuple[str, dict[str, Any], bool]] = {
     "random": ("random", {}, False),
     "title": ("title", {}, False),
@@ -31,8 +30,7 @@ SYSTEMS: dict[str, tuple[str, dict[str, Any], bool]] = {
 """Label of a row -> agent, its options, and whether it searches words and vectors."""
 
 METRICS = ("recall@10", "recall@20", "recall@100", "ndcg@10")
-COMPARABLE = ("same corpus", "other corpus", "undated")
-"""How published figures compare with those here."""
+COMPARABLE = ("same corpus", "other corpus", "undated")  # what published figures are of
 
 
 @command("benchmarks")
@@ -67,7 +65,6 @@ def benchmarks(
         ]
     figures = [figure for name in benchmark for figure in published(name)]
     text = "\n\n".join([*map(as_table, results), *map(published_table, figures)]) + "\n"
-    Path(output).mkdir(parents=True, exist_ok=True)
     atomic_write(Path(output, "benchmarks.md"), text)
     print_json({"benchmarks": results, "published": figures}) if json else print(text)
 
@@ -91,7 +88,7 @@ def measured(
     played = [label for label in agents if mixed or label != "hybrid"]  # else the same as title
     for label in played:
         agent, options, both = SYSTEMS[label]
-        engine = HYBRID if both and mixed else "bm25"
+        engine = "hybrid(bm25,dense)" if both and mixed else "bm25"
         arena.run(corpus, "discovery", agent, output / label, agent_options=options, topics=chosen,
                   retriever=engine, metrics=METRICS, timed=True)  # fmt: skip
     compared = arena.compare([f"{label}={output / label}" for label in played], corpus=corpus)
@@ -131,30 +128,33 @@ def as_table(result: Row) -> str:
         f"{result['corpus']} to find; the day is {result['day']}; {result['reach']:.3f} of the "
         "gold is in reach"
     )
-    table = [
+    rows = [
         [f"{cell:.3f}" if isinstance(cell, float) else cell for cell in row.values()]
         for row in result["rows"]
     ]
-    return f"{title}.\n\n{Table([*result['rows'][0]], table).markdown()}"
+    return f"{title}.\n\n{Table([*result['rows'][0]], rows).markdown()}"
 
 
 def published(name: str | None = None) -> Iterator[Row]:
     """Yield the published figures of a benchmark, or of all, in files ``*/published.yaml``.
 
-    Each has ``benchmark``, ``source``, ``comparability`` (see `COMPARABLE`) and ``rows``.
+    Each has ``benchmark``, ``source``, ``comparability`` (see `COMPARABLE`), ``columns`` and
+    ``rows``: system -> figures; a second table under ``retrieval`` has the last three of its own.
     """
     import yaml
 
     for path in sorted(Path(__file__).parents[1].glob("*/published.yaml")):
         found = yaml.safe_load(path.read_text(encoding="utf-8"))
         for figure in found if isinstance(found, list) else [found]:
-            if name in (None, figure["benchmark"]):
+            if name is None or name.lower() == figure["benchmark"].lower():
                 yield figure
+                if more := figure.get("retrieval"):
+                    yield figure | more
 
 
 def published_table(figure: Row) -> str:
     """Return published figures as Markdown, with how far they compare with those here."""
-    names = list(dict.fromkeys(key for row in figure["rows"] for key in row if key != "system"))
-    table = [[row["system"], *(str(row.get(name, "")) for name in names)] for row in figure["rows"]]
+    rows = [[name, *(each and str(each) for each in row)] for name, row in figure["rows"].items()]
     title = escape_markdown(f"{figure['benchmark']}, published ({figure['comparability']})")
-    return f"**{title}**: {figure['source']}\n\n{Table(['', *names], table).markdown()}"
+    table = Table(["", *figure["columns"]], rows).markdown()
+    return f"**{title}**: {figure['source']}.\n\n{table}"
