@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 
 import arena
-from arena.answers import ANSWERS
 from arena.errors import DataError
 from arena.metrics import METRICS
 from arena.runs import score
@@ -120,15 +119,6 @@ def test_a_ranking_is_submitted_in_pieces(corpus: Path, tmp_path: Path) -> None:
         *_, info = env.step({"tool": tool, "arguments": {"paper_ids": ids}})
     assert info["answers"] == {"screening": papers[:4]}
     assert info["metrics"]["wss95"] == -0.05
-
-
-def test_pieces_of_a_long_ranking() -> None:
-    kind = ANSWERS.get("screening")
-    calls = kind.submission([str(number) for number in range(2001)])
-    assert [(tool, len(given["paper_ids"])) for tool, given in calls] == [
-        ("select", 1000), ("select", 1000), ("submit", 1),
-    ]  # fmt: skip
-    assert kind.submission([]) == [("submit", {"paper_ids": []})]
 
 
 def test_a_file_is_scored_to_its_end(corpus: Path, tmp_path: Path) -> None:

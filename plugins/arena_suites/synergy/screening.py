@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from arena.answers import answer
 from arena.answers.ranking import Ranking
-from arena.papers import MAX_SUBMITTED
 from arena.tasks import Task, task
 
 if TYPE_CHECKING:
@@ -18,14 +17,7 @@ if TYPE_CHECKING:
 class Screening(Ranking):
     """A ranking of any length, submitted in pieces: by `select`, and the last by `submit`."""
 
-    noun = "ranking"
     depth: ClassVar[int | None] = None
-
-    def submission(self, answer: list[str]) -> list[tuple[str, dict[str, Any]]]:
-        """Return the calls of `select`, with 1,000 papers each, and of `submit`."""
-        starts = range(0, max(1, len(answer)), MAX_SUBMITTED)
-        *first, last = [{"paper_ids": answer[at : at + MAX_SUBMITTED]} for at in starts]
-        return [*(("select", piece) for piece in first), ("submit", last)]
 
     def implicit_answer(self, episode: Any, finished: bool) -> tuple[list[str], int] | None:
         """Return what was selected, also where the budget ended the episode."""
