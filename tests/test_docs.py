@@ -87,7 +87,10 @@ def of_ours(page: Path) -> list[str]:
 @pytest.mark.parametrize(
     ("page", "command"), [(p, c) for p in PAGES for c in of_ours(p)], ids=lambda x: str(x)[-60:]
 )
-def test_commands_parse(page, command, monkeypatch):
+def test_commands_parse(page, command, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for path, text in written(page).items():
+        Path(path).write_text(text, encoding="utf-8")
     program, *arguments = shlex.split(command, comments=True)
     parsed = []
     monkeypatch.setattr(
@@ -96,6 +99,12 @@ def test_commands_parse(page, command, monkeypatch):
     )
     COMMANDS[program](arguments)
     assert parsed
+
+
+def written(page: Path) -> dict[str, str]:
+    """Return the files of a page: blocks whose first line is `# NAME.py`."""
+    found = [text for language, text in blocks(page) if language == "python"]
+    return {m[1]: text for text in found if (m := re.match(r"# (\w+\.py)\n", text))}
 
 
 def call(command: str) -> str:
@@ -110,13 +119,25 @@ def call(command: str) -> str:
     return output.getvalue()
 
 
-@pytest.mark.parametrize("page", PAGES[1:], ids=name)
-def test_sessions(page, tiny, tmp_path, monkeypatch):
+@pytest.fixture(scope="session")
+def demo(tmp_path_factory):
+    """The corpus of `make demo`."""
+    folder = tmp_path_factory.mktemp("demo") / "synthetic"
+    assert not corpus_builder.cli.main(["build", "synthetic", "--output", str(folder)])
+    return folder
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name)
+def test_sessions(page, tiny, tmp_path, monkeypatch, request):
     """Commands after a prompt and Python after a prompt do what the page says, in its order."""
     monkeypatch.chdir(tmp_path)
-    for folder in ("docs", "configs"):
+    for path, text in written(page).items():
+        Path(path).write_text(text, encoding="utf-8")
+    for folder in ("docs", "configs", "examples"):
         Path(folder).symlink_to(ROOT / folder)
     Path("demo").mkdir()
+    if re.search(r"^\$ .*demo/synthetic", page.read_text(encoding="utf-8"), re.MULTILINE):
+        shutil.copytree(request.getfixturevalue("demo"), "demo/synthetic")
     if not re.search(r"^\$ .*--output demo/tiny", page.read_text(encoding="utf-8"), re.M):
         shutil.copytree(tiny, "demo/tiny")
     checker, names = doctest.OutputChecker(), {}
@@ -156,6 +177,22 @@ def test_the_files_of_the_example_are_shown_as_they_are(files):
         assert files[path] == (example / path).read_text(encoding="utf-8")
     (project,) = [text for kind, text in blocks(ROOT / "docs" / "extending.md") if kind == "toml"]
     assert project == (example / "pyproject.toml").read_text(encoding="utf-8")
+
+
+def test_guides_are_short_and_executed():
+    """What the tests run are sessions after a prompt; the notebook has a test of its own."""
+    index = (ROOT / "docs" / "README.md").read_text(encoding="utf-8")
+    guides = index.split("**Guides**")[1].split("**Reference**")[0]
+    for page in re.findall(r"\]\(([\w-]+\.md)\)", guides):
+        text = (ROOT / "docs" / page).read_text(encoding="utf-8")
+        assert len(text.splitlines()) <= 120, page
+        assert re.search(r"^(\$|>>>) ", text, re.MULTILINE), page
+
+
+def test_the_navigation_is_short():
+    index = (ROOT / "docs" / "README.md").read_text(encoding="utf-8")
+    assert len(re.findall(r"^- \[", index, re.MULTILINE)) <= 25
+    assert len(re.findall(r"^\*\*", index, re.MULTILINE)) == 5
 
 
 @pytest.mark.slow
