@@ -83,3 +83,24 @@ def test_a_file_that_was_edited_is_refused_and_any_other(named: Path) -> None:
 def test_a_name_has_a_version(name: str) -> None:
     with pytest.raises(ArenaError, match="write NAME@VERSION"):
         FrozenTopics.freeze(name, {}, {})
+
+
+def test_an_experiment_and_its_runs_name_it(
+    named: Path, mini: Path, tmp_path: Path, capsys: Any
+) -> None:
+    table = {
+        "task": "discovery",
+        "rows": {"Title": "title"},
+        "title": "T",
+        "metrics": {"R": "recall@10"},
+    }
+    config = tmp_path / "one.yaml"
+    config.write_text(json.dumps({"name": "one", "retrievers": {"BM25": "bm25"},
+                                  "tables": {"Only": table}}))  # fmt: skip
+    words = ["experiment", str(config), "--corpus", str(mini), "--output", str(tmp_path / "e")]
+    assert cli.main([*words, "--topics", str(named)]) == 0, capsys.readouterr().err
+    identity = FrozenTopics.read(named).identity
+    (run,) = (tmp_path / "e" / "runs").rglob("manifest.json")
+    assert json.loads(run.read_text())["task_set"] == identity
+    assert json.loads((tmp_path / "e/experiment.json").read_text())["task_set"] == identity
+    assert arena.verify(run.parent, mini).verified

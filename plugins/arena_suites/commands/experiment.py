@@ -38,7 +38,8 @@ def experiment(
         tasks (TASKS): Directory of `arena-corpus tasks`, to play its papers instead of topics.
         tables (NAMES): Tables with commas (default: all).
         agents (NAMES): Rows or agents, with commas: only these (default: all).
-        topics (IDS|N): Topic ids with commas, or the first N.
+        topics (IDS|N|FILE): Topic ids with commas, or the first N, or a file of
+            `arena-corpus freeze`.
         add (LABEL=AGENT): Agent that becomes a row of every table, such as Mine=mine.py:Mine.
         set (KEY=VALUE): Key of the configuration, with dots, such as budget.max_searches=10
             or retrievers.BM25=lucene.
@@ -52,17 +53,17 @@ def experiment(
             --agents title,random,clustering
     """
     from arena.corpus import Corpus
-    from arena.tasks import FrozenTopics, TaskSet, choose_topics
+    from arena.tasks import TaskSet, choose_topics
     from arena_suites.experiments import preview, printed, run_experiment
 
     opened = Corpus.open(corpus, tasks=tasks)
     known = TaskSet(opened)
     chosen = parse_topics(topics, known.topics, where)
-    named = where is not None or isinstance(chosen, FrozenTopics)
+    ids = choose_topics(known, chosen)
     options: dict[str, Any] = {
         "tables": tables,
         "agents": agents,
-        "topics": choose_topics(known, chosen) if named else chosen,
+        "topics": chosen if where is None else ids,
         "add": add or {},
         "changes": (set or {})
         | {f"llm.{name}": value for name, value in (llm_option or {}).items()}

@@ -20,7 +20,7 @@ from arena.kit.terminal import progress
 from arena.kit.workdir import OutputKind, output_directory
 from arena.plugins import load
 from arena.runs import run
-from arena.tasks import TaskSet
+from arena.tasks import FrozenTopics, TaskSet
 from arena_suites.experiments.config import Experiment, read_experiment
 from arena_suites.experiments.grid import Cell, make_grid
 from arena_suites.experiments.scores import score_runs
@@ -75,7 +75,8 @@ def run_experiment(
         output: A new directory, or one with the same experiment begun.
         tables: Names of the tables to make; by default all.
         agents: Labels of rows or names of agents, to play and print these alone.
-        topics: Ids, or how many; in place of those of the configuration.
+        topics: Ids, or how many; in place of those of the configuration. A run that plays all of
+            `arena.tasks.FrozenTopics` records their name, and so does the experiment.
         changes: Key of the configuration, with dots, such as ``llm.model`` or
             ``retrievers.Dense`` -> another value.
         add: Label -> an agent, which becomes a row of every table.
@@ -96,6 +97,10 @@ def run_experiment(
     experiment = read_experiment(config, changes, tables, agents, topics, add)
     cells = make_grid(experiment, corpus, prepare=True)
     manifest = _manifest(experiment, cells, corpus)
+    frozen = topics if isinstance(topics, FrozenTopics) else None
+    if frozen is not None:
+        frozen.check(TaskSet(corpus).identity)
+        manifest["task_set"] = frozen.identity
     with output_directory(output, _KIND) as before:
         if before is None:
             write_json(output / _MANIFEST, manifest, sort_keys=False)
@@ -105,7 +110,7 @@ def run_experiment(
                 f"{str(output)!r} contains the experiment {clip(name)}, this is "
                 f"{clip(experiment.name)}. Name another directory."
             )
-        _play(experiment, cells, corpus, output, overwrite)
+        _play(experiment, cells, corpus, output, overwrite, frozen)
         for name in _WRITTEN:  # tables of another configuration must not stand next to this one
             (output / name).unlink(missing_ok=True)
         write_json(output / _MANIFEST, manifest, sort_keys=False)
@@ -174,9 +179,11 @@ def _play(
     corpus: Corpus,
     output: Path,
     overwrite: bool,
+    frozen: FrozenTopics | None = None,
 ) -> None:
     """Play every run; an error says which run failed."""
     for key, cell in progress(cells.items(), desc=experiment.name, unit="run"):
+        whole = frozen is not None and {*frozen} == {*cell.topics}
         found = {"start_from": str(output / cell.start_from)} if cell.start_from is not None else {}
         try:
             run(
@@ -185,7 +192,7 @@ def _play(
                 cell.agent,
                 output / key,
                 agent_options=cell.options,
-                topics=cell.topics,
+                topics=frozen if whole else cell.topics,
                 seed=experiment.seed,
                 overwrite=overwrite,
             )
