@@ -100,6 +100,11 @@ def test_other_forms_of_sage_are_refused_by_record_and_key(sage):
     path.write_text(json.dumps([{"complete_query": "?", "ground_truth": {"title": "T"}}]))
     with pytest.raises(DataError, match=r"humanities\.json record 1: ground_truth.*paperId"):
         list(FORMATS.get("sage-short")(sage))
+    path = sage / "Sage_Open_Ended_Questions" / "humanities.json"
+    nothing = {"question": "?", "ground_truth": {"most_relevant": [], "relevant": []}}
+    path.write_text(json.dumps({"questions": [nothing]}))
+    with pytest.raises(DataError, match="record 1: 'ground_truth' names no paper"):
+        list(FORMATS.get("sage-open")(sage))
 
 
 def test_rankings_are_scored_as_scholarquest_does(tmp_path):
@@ -130,9 +135,17 @@ def test_rankings_are_scored_as_scholarquest_does(tmp_path):
         "topics": 1, "mean": found.group_means()["method"]["mean"]
     }  # fmt: skip
     written = json.loads(entry.read_text())
-    assert written["valid"] == 2 and written["scores"]["method"]["r25"] == 1 / 2
+    system, model = written["system"], written["model"]
+    assert system["scores"]["method"] == {"r25": 1 / 2, "r100": 1 / 2, "rall": 1 / 2}
+    assert model["valid"] == 2 and model["scores"]["method"]["valid"] == 1
     excluded = {"query_id": "b", "reason": "timeout"}
-    assert written["evaluation_queries"] == {"valid_ids": ["a", "c"], "excluded": [excluded]}
+    assert model["evaluation_queries"] == {"valid_ids": ["a", "c"], "excluded": [excluded]}
+    lines(results, {"id": "a", "ranking": [], "tokens": "many"})
+    with pytest.raises(DataError, match=r"mine\.jsonl line 1: 'tokens' is 'many'"):
+        suite(data=str(data), results=str(results))
+    lines(data, *[{"id": "a", "intent": "scope", "gold": ["1"]}] * 2)
+    with pytest.raises(DataError, match=r"data\.jsonl line 2: a second 'a'"):
+        suite(data=str(data), results=str(results))
     lines(data, {"id": "a", "intent": "other", "gold": ["1"]})
     with pytest.raises(DataError, match=r"data\.jsonl line 1: 'intent' is 'other'"):
         suite(data=str(data), results=str(results))
@@ -170,6 +183,13 @@ def test_candidates_are_scored_as_autoresearchbench_does(tmp_path):
     assert deep["accuracy"] == pytest.approx(2 / 3) and deep["pass@2"] == 1
     assert nobody["accuracy"] == 1 / 2  # "empty" says nothing about papers that do not exist
     assert found.mean["accuracy"] == pytest.approx((2 / 3 + 1 / 2) / 2)
+    for row, message in (
+        ("text", r"r\.jsonl line 1: .*is not a JSON object"),
+        ({"input_data": DEEP, "inference_results": {}}, "'inference_results' is {}"),
+        ({"input_data": DEEP, "inference_results": ["x"]}, "'x' is not a JSON object"),
+    ):
+        with pytest.raises(DataError, match=message):
+            SUITES.get("autoresearchbench")(results=str(lines(results, row)))
 
 
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=6), st.data())

@@ -232,16 +232,26 @@ def test_sections_are_questions_of_their_day(tmp_path, capsys):
              "cite_extract_rate": 1.0, "origin_cites_number": 3}  # fmt: skip
     (folder / "queries.json").write_text(json.dumps([query]))
     (asked,) = FORMATS.get("surge")(folder)
-    assert (asked.id, asked.text, asked.day) == ("surge:5", "Toy survey Deep nets", "2023-05-08")
+    assert (asked.id, asked.text, asked.day) == (
+        "surge-section:5", "Toy survey Deep nets", "2023-05-08",
+    )  # fmt: skip
     corpus, tasks = str(tmp_path / "corpus"), str(tmp_path / "tasks")
     assert main(["build", "surge", "--input", str(folder), "--output", corpus]) == 0
     given = ["tasks", corpus, "--questions", f"surge={folder}", "--output", tasks]
     assert main(given) == 0
-    gold = TaskSet(Corpus(corpus, tasks=tasks)).gold("surge:5")
+    gold = TaskSet(Corpus(corpus, tasks=tasks)).gold("surge-section:5")
     assert gold.gains.keys() == {"1", "2"}  # paper 7 is of June
-    (folder / "queries.json").write_text(json.dumps([query | {"cites": ["1"]}]))
-    with pytest.raises(DataError, match=r"queries\.json record 1: 'cites' contains '1'"):
-        list(FORMATS.get("surge")(folder))
+    for change, message in (
+        ({"cites": ["1"]}, r"queries\.json record 1: 'cites' contains '1'"),
+        ({"prefix_titles": 5}, r"queries\.json record 1: 'prefix_titles' is 5"),
+    ):
+        (folder / "queries.json").write_text(json.dumps([query | change]))
+        with pytest.raises(DataError, match=message):
+            list(FORMATS.get("surge")(folder))
+    run = tmp_path / "run"
+    arena.run(corpus, "report", "oracle", run, tasks=tasks)
+    with pytest.raises(DataError, match="has no surveys"):  # but answers to questions
+        read_articles(str(run))
 
 
 def test_a_cross_encoder_is_read_from_a_folder(tmp_path):

@@ -14,10 +14,12 @@ from arena.metrics import mean
 from arena.suites import Evaluation, OutputPath, chosen, json_lines, suite
 from arena.text.identifiers import normal_title
 from arena_suites.autoresearchbench.questions import NOBODY, check_question
+from corpus_builder.sources.published import check_record
 
 PASSES = (1, 2, 4, 8, 16)
 _WIDE = ("iou", "recall", "precision", *(f"max_iou@{k}" for k in PASSES))
 _DEEP = ("accuracy", *(f"pass@{k}" for k in PASSES))
+_LINE = {"input_data": dict, "inference_results": list}
 _ID = re.compile(r"\d{4}\.\d{4,5}")
 
 BIBTEX = """\
@@ -48,10 +50,14 @@ def score_candidates(*, results: OutputPath, only: tuple[str, ...] | None = None
         arena evaluate autoresearchbench --results inference.jsonl
     """
     rows, groups = dict[str, dict[str, Any]](), dict[str, str]()
-    lines = {str(n): (f"{Path(results).name} line {n}", row) for n, _, row in json_lines(results)}
-    for name, (where, line) in chosen(lines, only).items():
-        question = check_question((line or {}).get("input_data"), f"{where}: input_data")
-        passes = (line or {}).get("inference_results") or []
+    lines = {
+        str(n): (f"{Path(results).name} line {n}", row or text)
+        for n, text, row in json_lines(results)
+    }
+    for name, (where, given) in chosen(lines, only).items():
+        line = check_record(given, where, _LINE, "a line of inference")
+        question = check_question(line["input_data"], f"{where}: input_data")
+        passes = [check_record(p, where, {}, "a pass") for p in line["inference_results"]]
         wide = question["type"] == "wide"
         names = _WIDE if wide else _DEEP
         scores = [_wide(each, question) if wide else _deep(each, question) for each in passes]
@@ -113,10 +119,11 @@ def _deep(result: Mapping[str, Any], question: Mapping[str, Any]) -> tuple[float
     if score is not None:
         return (score,)
     first = next(iter(_candidates(result)), {})
-    title = first.get("paper_title") or (first.get("metadata") or {}).get("title") or ""
+    about = first.get("metadata")
+    title = first.get("paper_title") or (about.get("title") if isinstance(about, Mapping) else "")
     same_id = bool(_ids(question["arxiv_id"]) & _ids([first.get("arxiv_id")]))
     titles = {normal_title(each) for each in question["answer"]} - {""}
-    return (float(same_id or normal_title(str(title)) in titles),)
+    return (float(same_id or normal_title(str(title or "")) in titles),)
 
 
 def _candidates(result: Mapping[str, Any]) -> list[Mapping[str, Any]]:

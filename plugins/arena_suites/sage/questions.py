@@ -63,6 +63,8 @@ def read_rows(folder: Path, kind: str) -> Iterator[Row]:
                 for group in groups
                 for p in group
             ]
+            if not papers:
+                raise DataError(f"{where}: 'ground_truth' names no paper.")
             text = record["complete_query" if kind == "short" else "question"]
             gold = tuple((p["title"], p["paperId"]) for p in papers)
             yield Row(f"sage:{kind}:{domain}:{number}", domain, text, gold, len(groups[0]))

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from arena.errors import DataError
+from arena.errors import DataError, clip
 from arena.kit.code import code_sha256
 from arena.kit.files import check_target, sha256_file, write_json
 from arena.metrics import mean
@@ -18,6 +18,7 @@ from corpus_builder.sources.published import check_record
 INTENTS = ("method", "setting", "scope", "comparison")
 NAMES = ("r25", "r100", "rall", "ndcg50", "p50", "r50", "tokens", "calls")
 _KEYS = {"id": str, "intent": str, "gold": list}
+_SPENT: dict[str, Any] = {"tokens": int | float | None, "calls": int | float | None}
 _VERSION = re.compile(r"v\d+\Z")
 
 BIBTEX = """\
@@ -46,7 +47,7 @@ def score_rankings(
         results (FILE): JSON lines of ``id`` and ``ranking``, arXiv ids, best first; with ``tokens``
             of the planner, ``calls``, and ``failed`` where they are known.
         only (IDS): Questions to score (default: all).
-        entry (FILE): Write the system's object in the form of the leaderboard's results.json, too.
+        entry (FILE): Write a system's and a model's object of the leaderboard's results.json, too.
 
     Example:
         arena evaluate scholarquest --data questions.jsonl --results results.jsonl
@@ -61,6 +62,8 @@ def score_rankings(
                 f"{Path(data).name} line {number}: 'intent' is {row['intent']!r} and 'gold' has "
                 f"{len(row['gold'])} ids: expected {', '.join(INTENTS)}, and at least one id."
             )
+        if row["id"] in every:
+            raise DataError(f"{Path(data).name} line {number}: a second {clip(row['id'])}.")
         every[row["id"]] = row
     made, problems = dict[str, dict[str, Any]](), []
     for number, _, record in json_lines(results):
@@ -68,7 +71,8 @@ def score_rankings(
         if record is None or name not in every or name in made:
             problems.append(f"line {number}: no question has this id, or it has a line before.")
         else:
-            made[name] = record
+            where = f"{Path(results).name} line {number}"
+            made[name] = check_record(record, where, _SPENT, "a result")
     rows, failed = dict[str, dict[str, Any]](), set[str]()
     questions = chosen(every, only)
     for name, question in questions.items():
@@ -121,16 +125,23 @@ def score(ranking: Sequence[str], gold: Sequence[str]) -> dict[str, float]:
 
 
 def as_entry(found: Evaluation, name: str) -> dict[str, Any]:
-    """Return a system in the form of the leaderboard's results.json, its scores by intent."""
-    groups = {group: row["mean"] for group, row in found.group_means().items()}
-    sides = groups | {"overall": dict(found.mean)}
-    scores = {side: {k: v for k, v in row.items() if k != "calls"} for side, row in sides.items()}
-    scored = [topic for topic in found.topics if topic not in found.left_out]
-    excluded = [{"query_id": topic, "reason": found.topics[topic]["reason"]}
-                for topic in found.topics if topic in found.left_out]  # fmt: skip
+    """Return the objects that the leaderboard's results.json has of a system and of a model."""
+    left_out = [topic for topic in found.topics if topic in found.left_out]
+    valid = [topic for topic in found.topics if topic not in found.left_out]
+    means = {group: row["mean"] | {"valid": row["topics"]}
+             for group, row in found.group_means().items() if row["topics"]}  # fmt: skip
+    means["overall"] = {**found.mean, "valid": len(valid)}
+    of_system, of_model = (
+        {side: {key: row[key] for key in keys} for side, row in means.items()}
+        for keys in (("r25", "r100", "rall"), ("rall", "valid", "tokens", "ndcg50", "p50", "r50"))
+    )
+    excluded = [{"query_id": each, "reason": found.topics[each]["reason"]} for each in left_out]
+    about = {"id": name, "name": name, "kind": "agent"}
     return {
-        "id": name, "name": name, "kind": "agent", "valid": len(scored),
-        "scores": scores,
-        "behavior": {"calls": found.mean["calls"]},
-        "evaluation_queries": {"valid_ids": scored, "excluded": excluded},
+        "system": {**about, "environment": "local", "runs": None, "scores": of_system},
+        "model": {
+            **about, "valid": len(valid), "tokens": found.mean["tokens"], "r50": found.mean["r50"],
+            "scores": of_model, "behavior": {"calls": found.mean["calls"]},
+            "evaluation_queries": {"valid_ids": valid, "excluded": excluded},
+        },
     }  # fmt: skip

@@ -12,7 +12,8 @@ from corpus_builder.sources.matching import PaperQuery, own_key
 from corpus_builder.sources.published import check_record
 
 QUERIES = "queries.json"
-_KEYS = {"original_id": str, "query_id": int, "prefix_titles_query": str, "cites": list}
+_KEYS = {"original_id": str, "query_id": int, "prefix_titles_query": str, "prefix_titles": list,
+         "cites": list}  # fmt: skip
 
 
 @question_format("surge")
@@ -29,7 +30,7 @@ def read(path: Path) -> Iterator[Question]:
         day = read_day(record, "date", where)
         if day is None:
             raise DataError(f"{where}: 'date' is empty: expected the day of the survey.")
-        survey = str(next(iter(record.get("prefix_titles") or ()), ""))
+        survey = str(next(iter(record["prefix_titles"]), ""))
         cites = doc_ids(record, "cites", where)
         asked.append((record["query_id"], record["prefix_titles_query"], day, cites, survey))
     cited, titles = {paper for row in asked for paper in row[3]}, {}
@@ -39,4 +40,4 @@ def read(path: Path) -> Iterator[Question]:
             titles[paper] = record["Title"]
     for query, text, day, cites, survey in asked:
         gold = tuple(PaperQuery(titles.get(i, ""), (own_key(i, titles.get(i, "")),)) for i in cites)
-        yield Question(f"surge:{query}", text, day, gold, source=survey)
+        yield Question(f"surge-section:{query}", text, day, gold, source=survey)
