@@ -70,7 +70,8 @@ def main() -> None:
           "made-up field ...", flush=True)  # fmt: skip
     with closing(make_executor("local", arguments.jobs)) as pool:
         # The search by words is compiled while the corpus is built; numba keeps it for all.
-        prepare = [compile_search, partial(prepare_corpus, config, output / "synthetic")]
+        prepare: list[Callable[[], Any]] = [compile_search]
+        prepare.append(partial(prepare_corpus, config, output / "synthetic"))
         with progress(total=len(prepare) + len(runs), desc="build, compile", unit="step") as bar:
             for _ in pool.run(quietly, prepare):
                 bar.update()
@@ -118,7 +119,7 @@ def open_or_build(
 def play(output: Path, run: Run) -> tuple[Run, dict[str, Any]]:
     """Play a run; return it with its summary."""
     task, agent, retriever = run
-    settings = {} if retriever is None else {"retriever": retriever}
+    settings: dict[str, Any] = {} if retriever is None else {"retriever": retriever}
     folder = folder_of(output, run)
     return run, arena.run(output / "synthetic", task, agent, folder, overwrite=True, **settings)
 
