@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 DEMO := demo
 JOBS ?= 2
 
-.PHONY: help demo test test-slow conformance every-eval-ever integrations docs lint bench install clean
+.PHONY: help demo test test-slow conformance every-eval-ever integrations docs lint bench reproduce install clean
 .DELETE_ON_ERROR:
 
 help:
@@ -19,6 +19,7 @@ help:
 	@echo "make docs     build the documentation as a site, in site/"
 	@echo "make lint     ruff and mypy"
 	@echo "make bench    time search engines side by side"
+	@echo "make reproduce  make the numbers of the documentation again, with DATA=FOLDER of the data sets"
 	@echo "make install  install the core into $(VENV)"
 	@echo "make clean    remove $(VENV), $(DEMO) and caches"
 
@@ -123,6 +124,10 @@ bench: $(VENV)/.dev
 	test -f $(DEMO)/bench-corpus/manifest.json || $(BIN)/arena-corpus build synthetic \
 		--papers 20000 --surveys 100 --fields title,abstract --output $(DEMO)/bench-corpus
 	$(BIN)/python examples/time_engines.py --corpus $(DEMO)/bench-corpus
+
+# Numbers of the documentation, by the commands in benchmarks/expected.
+reproduce: $(VENV)/.dev
+	$(BIN)/arena reproduce $(if $(DATA),--data $(DATA))
 
 clean:
 	rm -rf $(VENV) $(VENV)-* .conformance $(DEMO) site .pytest_cache .mypy_cache .ruff_cache .hypothesis

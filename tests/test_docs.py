@@ -133,7 +133,7 @@ def test_sessions(page, tiny, tmp_path, monkeypatch, request):
     monkeypatch.chdir(tmp_path)
     for path, text in written(page).items():
         Path(path).write_text(text, encoding="utf-8")
-    for folder in ("docs", "configs", "examples"):
+    for folder in ("docs", "configs", "examples", "benchmarks"):
         Path(folder).symlink_to(ROOT / folder)
     Path("demo").mkdir()
     if re.search(r"^\$ .*demo/synthetic", page.read_text(encoding="utf-8"), re.MULTILINE):

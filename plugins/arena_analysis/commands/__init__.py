@@ -1,1 +1,1 @@
-"""The commands ``arena credit``, ``plan`` and ``profile``; importing a module registers its own."""
+"""The commands of this package; importing a module registers its own."""
