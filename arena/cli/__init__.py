@@ -27,7 +27,7 @@ _SECTIONS = {
     "run agents": ("run", "experiment", "train", "serve"),
     "score and compare": ("compare", "score", "rescore", "evaluate", "judge", "mindmap", "report"),
     "see what happened": ("view", "show", "credit", "export"),
-    "check": ("verify", "board", "audit", "report-card", "plugins"),
+    "check": ("verify", "reproduce", "board", "audit", "report-card", "plugins"),
     "write about it": ("cite",),
 }
 """Aims of people -> the commands for them, for the help."""

@@ -131,4 +131,4 @@ def test_marked_numbers_are_the_expected_ones():
             assert abs(float(number) - expected) <= 0.5 * 10**-decimals + 1e-6, (
                 f"{page.name}: {run} has a {metric} of {expected}, and not of {number}"
             )
-    assert count > 20
+    assert count > 100
