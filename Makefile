@@ -17,7 +17,7 @@ help:
 	@echo "make conformance  run MCP's conformance suite, which npm installs"
 	@echo "make every-eval-ever  check exported results by the program of Every Eval Ever, with PYTHON312"
 	@echo "make docs     build the documentation as a site, in site/"
-	@echo "make lint     ruff and mypy"
+	@echo "make lint     ruff, mypy and codespell"
 	@echo "make bench    time search engines side by side"
 	@echo "make reproduce  make the numbers of the documentation again, with DATA=FOLDER of the data sets"
 	@echo "make install  install the core into $(VENV)"
@@ -119,6 +119,7 @@ lint: $(VENV)/.dev
 	$(BIN)/python -m ruff check .
 	$(BIN)/python -m ruff format --check .
 	$(BIN)/python -m mypy
+	$(BIN)/codespell
 
 bench: $(VENV)/.dev
 	test -f $(DEMO)/bench-corpus/manifest.json || $(BIN)/arena-corpus build synthetic \

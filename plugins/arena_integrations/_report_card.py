@@ -242,8 +242,9 @@ def _answer(task: Mapping[str, Any]) -> str:
     return (
         f"{task['task']}, {task['metric']} on {count(task['topics'], 'topic')}: "
         f"{listed}, the labels "
-        f"{metrics['oracle']:.3f}. A model that works passes the hack {hack!r} "
-        f"({metrics[hack]:.3f}), one that has learned also {best!r} ({scripts[best]:.3f})."
+        f"{metrics['oracle']:.3f}. A model should score more than the trick {hack!r} "
+        f"({metrics[hack]:.3f}), and one that has learned to search more than {best!r} "
+        f"({scripts[best]:.3f})."
     )
 
 
