@@ -214,6 +214,8 @@ def test_a_folder_of_several_files_needs_one_in_markdown(made):
 
 def test_all_four_tasks_play_and_reports_of_a_run_are_scored(tmp_path):
     write_files(tmp_path / "files", papers=200, surveys=2)
+    asked = [*FORMATS.get("surge")(tmp_path / "files")]
+    assert asked and all(question.gold and question.day for question in asked)
     corpus = str(tmp_path / "corpus")
     assert main(["build", "surge", "--input", str(tmp_path / "files"), "--output", corpus]) == 0
     for task in ("discovery", "selection", "organization", "report"):

@@ -18,11 +18,11 @@ _LONG, _SHORT = 1300, 700  # characters of an abstract; of arXiv's, 40 % have mo
 
 
 def write_files(output: Path, papers: int, surveys: int, seed: int = 7) -> None:
-    """Write ``corpus.json`` and ``surveys.json`` into a folder.
+    """Write ``corpus.json``, ``surveys.json`` and ``queries.json`` into a folder.
 
     Titles, days, authors and what a survey cites are those of a synthetic corpus; two abstracts in
     five have about 1,300 characters, the others 700. The papers of a heading of a survey's mind-map
-    are the ``cites`` of its section. Same arguments, same bytes.
+    are the ``cites`` of its section, each of which is a query. Same arguments, same bytes.
     """
     config = SyntheticConfig(
         seed=seed, papers=papers, surveys=surveys, first_year=2008, years=16, year_only=0, undated=0
@@ -31,8 +31,10 @@ def write_files(output: Path, papers: int, surveys: int, seed: int = 7) -> None:
     output.mkdir(parents=True, exist_ok=True)
     with (output / "corpus.json").open("w", encoding="utf-8") as file:
         _write(file, progress(_papers(corpus, numbers), desc="write", unit="paper", total=papers))
-    with (output / "surveys.json").open("w", encoding="utf-8") as file:
-        _write(file, _surveys(corpus, numbers))
+    written = [*_surveys(corpus, numbers)]
+    for name, records in (("surveys.json", written), ("queries.json", _queries(written))):
+        with (output / name).open("w", encoding="utf-8") as file:
+            _write(file, records)
 
 
 def _write(file: Any, records: Iterable[dict[str, Any]]) -> None:
@@ -71,6 +73,19 @@ def _surveys(corpus: SyntheticCorpus, numbers: dict[str, int]) -> Iterator[dict[
             "structure": list(_sections(survey["mind_map"], title, numbers, f"{number}")),
             "Bertopic_CD": 0.5,
         }
+
+
+def _queries(surveys: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    cited = ((survey, node) for survey in surveys for node in survey["structure"] if node["cites"])
+    for number, (survey, node) in enumerate(cited):
+        kept = ("content", "cites", "cite_extract_rate", "origin_cites_number")
+        yield {
+            "original_id": node["id"], "query_id": number,
+            **{key: survey[key] for key in ("date", "year", "category")},
+            "prefix_titles": node["prefix_titles"],
+            "prefix_titles_query": " ".join(title for _, title in node["prefix_titles"]),
+            **{key: node[key] for key in kept},
+        }  # fmt: skip
 
 
 def _sections(
