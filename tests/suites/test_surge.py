@@ -90,6 +90,10 @@ def test_papers_are_filed_under_the_deepest_sections_that_cite_them():
             {"surveys": [{**SURVEY, "structure": [*STRUCTURE, section("x", "X", "u9", [])]}]},
             "section 'X': 'parent_id' is 'u9', which is the id of no section",
         ),
+        (
+            {"surveys": [{**SURVEY, "structure": [{**STRUCTURE[0], "parent_id": ["u9"]}]}]},
+            "structure 1: 'parent_id' is ['u9']",
+        ),
         ({"surveys": [{**SURVEY, "structure": []}]}, "0 sections have no 'parent_id'"),
     ],
 )

@@ -212,6 +212,48 @@ def test_a_folder_of_several_files_needs_one_in_markdown(made):
         read_articles(str(made))
 
 
+def test_odd_texts_and_numbers_of_any_length_are_read(data, made):
+    digits = "9" * 5000  # more than an int of Python has
+    (made / "3" / "out.md").write_text(
+        f"## a [1][2] [0] [{digits}]\n[{digits}] x\n[1] Alpha nets\n["
+    )
+    assert score_articles(data=str(data), generated=str(made)).topics["surge:3"]["listed"] == 1
+    (made / "03").mkdir()
+    (made / "03" / "out.md").write_text("")
+    with pytest.raises(DataError, match=r"3' is a second folder of the survey 3"):
+        read_articles(str(made))
+
+
+@pytest.mark.parametrize(
+    ("row", "message"),
+    [
+        ([], r"reports\.jsonl line 1: '\[\]' is not a JSON object"),
+        ({"report": "x"}, "'topic_id' is missing: this is not a run of the task report"),
+        ({"topic_id": "surge:3", "report": 5}, "'report' is 5"),
+        ({"topic_id": "surge:x", "report": "x"}, "has no surveys"),
+    ],
+)
+def test_lines_of_other_runs_are_refused(tmp_path, row, message):
+    (tmp_path / "reports.jsonl").write_text(json.dumps(row))
+    with pytest.raises(DataError, match=message):
+        read_articles(str(tmp_path))
+
+
+@pytest.mark.parametrize(
+    ("papers", "surveys", "message"),
+    [
+        ([], [SURVEY], r"corpus\.json has no records"),
+        ([paper(1)], [], r"surveys\.json has no records"),
+        ([paper(1)], [SURVEY, SURVEY], r"surveys\.json record 2: a second survey 'surge:3'"),
+        ([paper(1)], [SURVEY | {"survey_id": 4}], r"surveys\.json has no survey_id 3"),
+    ],
+)
+def test_data_that_give_no_number_are_refused(tmp_path, made, papers, surveys, message):
+    data = files(tmp_path / "other", papers, surveys)
+    with pytest.raises(DataError, match=message):
+        score_articles(data=str(data), generated=str(made))
+
+
 def test_all_four_tasks_play_and_reports_of_a_run_are_scored(tmp_path):
     write_files(tmp_path / "files", papers=200, surveys=2)
     asked = [*FORMATS.get("surge")(tmp_path / "files")]

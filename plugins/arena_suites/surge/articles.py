@@ -5,18 +5,23 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from arena.errors import DataError
 from arena.suites import json_lines
+from corpus_builder.sources.published import check_record
 
 _HEADING = re.compile(r"#+ +(.*\S)")
-_CITATION = re.compile(r"\[(\d+)\]")
-_ENTRY = re.compile(r"\[(\d+)\]\s*([\w\s:,.-]+)")  # other characters end a title, as (, / and ?
+_CITATION = re.compile(r"\[(\d{1,99})\]")
+_ENTRY = re.compile(
+    r"\[(\d{1,99})\]\s*([\w\s:,.-]+)"
+)  # other characters end a title, as (, / and ?
 _LIST = ("references", "bibliography", "reference")
 _ABSTRACT = "abstract:"
-_OWN = re.compile(r"\[@(\d+)\]")
+_OWN = re.compile(r"\[@(\d{1,99})\]")
+_TOPIC = re.compile(r"surge:(\d{1,99})")
 REPORTS = "reports.jsonl"
+_REPORT: dict[str, Any] = {"topic_id": str, "report": str | None}
 
 
 class Section(NamedTuple):
@@ -92,22 +97,26 @@ def read_articles(folder: str) -> dict[int, Article]:
     directory of a run of the task report is read, too: its citations ``[@7]`` name doc_ids.
 
     Raises:
-        DataError: There is none, or a folder has several files and no ``*.md``.
+        DataError: There is none, or two of one number; a folder has several files and no ``*.md``;
+            or a line of the run has another form.
     """
     place, found = Path(folder), dict[int, Article]()
     if (rows := place / REPORTS).is_file():
-        for _, _, row in json_lines(rows):
-            if row and row["topic_id"].startswith("surge:") and row["report"]:
+        for line, text, row in json_lines(rows):
+            check_record(row or text, f"{REPORTS} line {line}", _REPORT, "a run of the task report")
+            if row and (topic := _TOPIC.fullmatch(row["topic_id"])) and row["report"]:
                 article = read_article(_OWN.sub(r"[\1]", row["report"]))
                 cited = (int(paper) for paper in _OWN.findall(row["report"]))
                 papers = {paper: paper for paper in dict.fromkeys(cited)}
-                found[int(row["topic_id"][6:])] = article._replace(references=papers)
+                found[int(topic[1])] = article._replace(references=papers)
     for each in sorted(place.iterdir()) if place.is_dir() and not found else ():
         if each.is_dir() and each.name.isdecimal():
             files = sorted(path for path in each.iterdir() if path.is_file())
             chosen = files if len(files) == 1 else [p for p in files if p.suffix == ".md"]
             if not chosen:
                 raise DataError(f"{str(each)!r} has {len(files)} files: give one, or a *.md.")
+            if int(each.name) in found:
+                raise DataError(f"{str(each)!r} is a second folder of the survey {int(each.name)}.")
             found[int(each.name)] = read_article(chosen[0].read_text("utf-8", errors="replace"))
     if not found:
         raise DataError(

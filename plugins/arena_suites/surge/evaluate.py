@@ -175,7 +175,11 @@ def _read_gold(data: Path, articles: Mapping[int, Article]) -> tuple[dict[str, _
             for node in nodes
         )
         survey = record["survey_id"], record["survey_title"], frozenset(record["all_cites"])
-        found[f"surge:{record['survey_id']}"] = _Gold(*survey, sections)
+        if (name := f"surge:{record['survey_id']}") in found:
+            raise DataError(f"{SURVEYS} record {number}: a second survey {name!r}.")
+        found[name] = _Gold(*survey, sections)
+    if not found:
+        raise DataError(f"{SURVEYS} has no survey_id {min(articles)}, nor any other generated one.")
     unknown = sorted(articles.keys() - {survey.number for survey in found.values()})
     problems = [f"{others} surveys were not generated and count nowhere."] * bool(others)
     problems += [f"No survey of the data has the survey_id {number}." for number in unknown]

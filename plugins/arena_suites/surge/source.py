@@ -24,7 +24,8 @@ PAPERS, SURVEYS = "corpus.json", "surveys.json"
 PAPER_KEYS = {"doc_id": int, "Title": str, "Abstract": str, "Authors": list, "Category": str}
 _SURVEY_KEYS = {"survey_id": int, "survey_title": str, "date": str, "category": str,
                 "all_cites": list, "structure": list}  # fmt: skip
-_NODE_KEYS = {"id": str, "title": str, "content": str, "cites": list}
+_NODE_KEYS: dict[str, Any] = {"id": str, "title": str, "content": str, "cites": list,
+                              "parent_id": str | None}  # fmt: skip
 _DAY = re.compile(r"(\d{4}-\d\d-\d\d)T\d\d:\d\d:\d\dZ")
 _ABOUT_OTHERS = re.compile(r"\b(?:survey|review|overview)s?\b", re.IGNORECASE)
 _NO_SECTION = "abstract:"
@@ -121,6 +122,8 @@ def read_array(path: Path) -> Iterator[tuple[int, Any]]:
                 f"{path.name} after record {number}: not a JSON array of records ({problem}). "
                 "Get the file again."
             ) from None
+    if not number:
+        raise DataError(f"{path.name} has no records. Get the file again.")
 
 
 def survey_record(record: Any, where: str) -> list[dict[str, Any]]:
