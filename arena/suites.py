@@ -61,8 +61,8 @@ class Evaluation:
     groups: Mapping[str, str] = field(default_factory=dict)
 
     def counting(self, topic: str) -> dict[str, float | None]:
-        """Return the scores of a topic that count in the means."""
-        row = {} if topic in self.left_out else self.topics[topic]
+        """Return the scores of a topic that count in the means; all are None if it has none."""
+        row = {} if topic in self.left_out else self.topics.get(topic, {})
         return {name: row.get(name) for name in self.mean}
 
     def group_means(self) -> dict[str, dict[str, Any]]:
@@ -140,7 +140,10 @@ def chosen(topics: dict[str, T], only: Iterable[str] | None) -> dict[str, T]:
 
     Raises:
         UnknownNameError: It names none, or one that is not there.
+        DataError: There are no topics.
     """
+    if not topics:
+        raise DataError("the file has no topic to score: it is empty.")
     names = list(topics) if only is None else list(dict.fromkeys(only))
     for name in names or [""]:
         if name not in topics:
@@ -161,7 +164,7 @@ def json_lines(path: str | Path) -> Iterator[tuple[int, str, dict[str, Any] | No
     """Yield number, text and object of each line that is not blank; None if it is not an object."""
     try:
         # Not splitlines(): a text in JSON may contain U+2028.
-        lines = Path(path).read_text(encoding="utf-8").split("\n")
+        lines = Path(path).read_text(encoding="utf-8-sig").split("\n")
     except UnicodeDecodeError:
         raise DataError(f"{str(path)!r} is not UTF-8: save it as UTF-8.") from None
     for number, line in enumerate(lines, 1):

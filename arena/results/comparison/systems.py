@@ -36,12 +36,13 @@ def compare_systems(
     """
     against = choose_baseline(baseline, {name: Path(name) for name in evaluations})
     pairs = [(name, against) for name in evaluations if name != against]
+    every = tuple(dict.fromkeys(topic for each in evaluations.values() for topic in each.topics))
     systems, effort = [], Effort(0, 0, 0, 0, 0, 0, 0)
     for name, each in evaluations.items():
-        rows: dict[str, dict[str, Any]] = {topic: {**each.counting(topic)} for topic in each.topics}
+        rows: dict[str, dict[str, Any]] = {topic: {**each.counting(topic)} for topic in every}
         for topic, row in each.topics.items():
             rows[topic] |= {"remark": row["remark"]} if row.get("remark") else {}
-        scores = {"per_topic": rows, "ceiling": {}, "counts": {"scored": len(rows)}}
+        scores = {"per_topic": rows, "ceiling": {}, "counts": {"scored": len(each.topics)}}
         systems.append(
             ComparedRun(
                 name, {"agent": "", "definition": {}, "sha256": {}}, scores, {}, effort, None
@@ -55,7 +56,7 @@ def compare_systems(
     ]
     if not tables:
         raise DataError("no system has a score: see what is wrong with each of them alone.")
-    total = len(first.topics)
+    total = len(every)
     notes = [
         f"{table.metric}: {len(table.topics)} of {total} topics have a value for every system."
         for table in tables
@@ -63,7 +64,7 @@ def compare_systems(
     ]
     return Comparison(
         suite, tuple(systems), against, *_HOW, tuple(tables), tables[0].metric,
-        tuple(first.topics), {}, tuple(notes),
+        every, {}, tuple(notes),
     )  # fmt: skip
 
 
