@@ -94,7 +94,11 @@ def test_a_review_becomes_a_topic_with_its_criteria(review: Path, corpus: Path) 
         ("labels.csv", "openalex_id,label_included\nW1,yes\n", "labels.csv line 2"),
         ("labels.csv", "openalex_id,label_included\nA1,1\n", "labels.csv line 2"),
         ("metadata.json", '{"key": "x"}', "metadata.json: 'publication' is missing"),
+        ("metadata.json", '{"key": "x", "publication": {"eligibility_criteria": [1]}}', "is [1]"),
         ("works_2.json", '{"id": "W1"}', "works_2.json work 1: 'id' is not a JSON object"),
+        ("works_2.json", "5", "works_2.json work 1: None is not a JSON object"),
+        ("works_2.json", '[{"id": "W1", "title": 5}]', "works_2.json work 1: 'title' is 5"),
+        ("works_2.json", '[{"id": "W1", "authorships": 5}]', "'authorships' is 5"),
     ],
 )
 def test_what_differs_from_the_form_is_named(
@@ -107,6 +111,28 @@ def test_what_differs_from_the_form_is_named(
         made = source(tmp_path)
         list(made.papers()), list(made.surveys())
     assert message in str(error.value)
+
+
+def test_damaged_files_are_named_and_those_that_are_read_are_hashed(tmp_path: Path) -> None:
+    write_review(tmp_path, papers=40)
+    archive, labels = tmp_path / "works_1.zip", tmp_path / "labels.csv"
+    archive.rename(tmp_path / "moved")
+    source: Any = SOURCES.get("synergy")
+    with pytest.raises(DataError, match=r"has no works_\*\.zip"):
+        source(tmp_path)
+    (tmp_path / "works.d").mkdir()
+    data = (tmp_path / "moved").rename(tmp_path / "works.d" / "works_1.zip").read_bytes()
+    names = {"labels.csv", "metadata.json", "metadata_publication.json", "works.d/works_1.zip"}
+    assert source(tmp_path).describe()["files"].keys() == names
+    archive.write_bytes(data[:60] + bytes(30) + data[90:])
+    with pytest.raises(DataError, match=r"works_1\.zip is damaged: .*Get it again"):
+        list(source(tmp_path).papers())
+    labels.write_bytes(b"\xff")
+    with pytest.raises(DataError, match=r"labels\.csv cannot be read: 'utf-8'"):
+        list(source(tmp_path).surveys())
+    labels.unlink()
+    with pytest.raises(DataError, match=r"labels\.csv cannot be read: .*No such file"):
+        list(source(tmp_path).surveys())
 
 
 def test_a_ranking_is_submitted_in_pieces(corpus: Path, tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import zipfile
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, ClassVar
@@ -21,6 +22,10 @@ NOTE = "the reader of SYNERGY was never tried on the published files, only on ma
 
 _LABELS, _ABOUT, _REVIEW = "labels.csv", "metadata.json", "metadata_publication.json"
 _LONGEST = 1 << 20  # characters of an abstract
+_WORK: dict[str, Any] = {
+    "id": str, "title": str | None, "abstract_inverted_index": dict | None,
+    "authorships": list | None, "referenced_works": list | None,
+}  # fmt: skip
 
 
 @source("synergy")
@@ -42,14 +47,21 @@ class Synergy:
     def __init__(self, input: str | Path) -> None:
         self._folder = existing_folder(input)
         self._about = self._read(_ABOUT, {"key": str, "publication": dict})
+        criteria: Any = {"eligibility_criteria": str | None}
+        check_record(self._about["publication"], f"{_ABOUT}: publication", criteria, "SYNERGY")
         self._review = self._read(_REVIEW, {"title": str, "publication_date": str})
+        self._works = sorted(p for p in self._folder.rglob("works_*") if p.is_file())
+        if not self._works:
+            raise DataError(f"{str(input)!r} has no works_*.zip and no works_*.json.")
 
     def papers(self) -> Iterator[LocatedRecord]:
         """Yield the works; one without a title is called by its id."""
         itself = work_key(self._review["title"])
         for name, content in self._files():
-            for number, work in enumerate(json_value(content) or [None], 1):
-                check_record(work, f"{name} work {number}", {"id": str}, "SYNERGY")
+            works = json_value(content)
+            listed = works if works and isinstance(works, list | dict) else [None]
+            for number, work in enumerate(listed, 1):
+                check_record(work, f"{name} work {number}", _WORK, "SYNERGY")
                 title, index = work.get("title"), work.get("abstract_inverted_index")
                 authors = [each.get("author") or {} for each in work.get("authorships") or ()]
                 record = {
@@ -59,7 +71,9 @@ class Synergy:
                     "date": work.get("publication_date") or work.get("publication_year"),
                     "doi": work.get("doi"),
                     "references": [*filter(None, map(work_id, work.get("referenced_works") or ()))],
-                    "authors": [each["display_name"] for each in authors if "display_name" in each],
+                    "authors": [
+                        each["display_name"] for each in authors if each.get("display_name")
+                    ],
                     "is_survey": bool(title) and work_key(title) == itself,
                 }
                 yield LocatedRecord(record, name, number)
@@ -77,30 +91,36 @@ class Synergy:
 
     def describe(self) -> dict[str, Any]:
         """Return the hashes of the files, and that they are not known to be the published ones."""
-        files = {path.name: sha256_file(path) for path in sorted(self._folder.glob("*.*"))}
+        read = [*(self._folder / name for name in (_LABELS, _ABOUT, _REVIEW)), *self._works]
+        files = {path.relative_to(self._folder).as_posix(): sha256_file(path) for path in read}
         return {"source": "synergy", "files": files, "note": NOTE}
 
     def _read(self, name: str, keys: dict[str, type]) -> Any:
         return check_record(read_json(self._folder / name, {}, name), name, keys, "SYNERGY")
 
     def _included(self) -> Iterator[str]:
-        with (self._folder / _LABELS).open(encoding="utf-8-sig", newline="") as file:
-            for line, row in enumerate(csv.DictReader(file), 2):
-                label, work = row.get("label_included"), row.get("openalex_id")
-                if label not in ("0", "1") or (work and work_id(work) is None):
-                    expected = "expected openalex_id, a work's, and label_included, 0 or 1"
-                    raise DataError(f"{_LABELS} line {line}: {clip(row)}: {expected}.")
-                if label == "1" and work:
-                    yield str(work_id(work))
+        try:
+            with (self._folder / _LABELS).open(encoding="utf-8-sig", newline="") as file:
+                rows = [*csv.DictReader(file)]
+        except (OSError, UnicodeDecodeError, csv.Error) as error:
+            raise DataError(f"{_LABELS} cannot be read: {error}.") from None
+        for line, row in enumerate(rows, 2):
+            label, work = row.get("label_included"), row.get("openalex_id")
+            if label not in ("0", "1") or (work and work_id(work) is None):
+                expected = "expected openalex_id, a work's, and label_included, 0 or 1"
+                raise DataError(f"{_LABELS} line {line}: {clip(row)}: {expected}.")
+            if label == "1" and work:
+                yield str(work_id(work))
 
     def _files(self) -> Iterator[tuple[str, bytes]]:
         """Yield name and content of each file of works, in the folder and in its archives."""
-        for path in (paths := sorted(self._folder.rglob("works_*"))):
-            if zipfile.is_zipfile(path):
+        for path in self._works:
+            if not zipfile.is_zipfile(path):
+                yield path.name, path.read_bytes()
+                continue
+            try:
                 with zipfile.ZipFile(path) as archive:
                     for name in sorted(n for n in archive.namelist() if n.endswith(".json")):
                         yield f"{path.name}/{name}", archive.read(name)
-            elif path.is_file():
-                yield path.name, path.read_bytes()
-        if not paths:
-            raise DataError(f"{str(self._folder)!r} has no works_*.zip and no works_*.json.")
+            except (zipfile.BadZipFile, zlib.error) as error:
+                raise DataError(f"{path.name} is damaged: {error}. Get it again.") from None
