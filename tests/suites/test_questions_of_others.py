@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import arena
+import arena.cli
 from arena.corpus import Corpus
 from arena.errors import DataError
 from arena.suites import SUITES
@@ -105,6 +106,13 @@ def test_other_forms_of_sage_are_refused_by_record_and_key(sage):
     path.write_text(json.dumps({"questions": [nothing]}))
     with pytest.raises(DataError, match="record 1: 'ground_truth' names no paper"):
         list(FORMATS.get("sage-open")(sage))
+    for damaged in (b"", b"\xff"):
+        path.write_bytes(damaged)
+        with pytest.raises(DataError, match=r"humanities\.json' is not JSON"):
+            list(FORMATS.get("sage-open")(sage))
+    path.unlink()
+    with pytest.raises(DataError, match=r"humanities\.json' cannot be read"):
+        list(FORMATS.get("sage-open")(sage))
 
 
 def test_rankings_are_scored_as_scholarquest_does(tmp_path):
@@ -143,6 +151,23 @@ def test_rankings_are_scored_as_scholarquest_does(tmp_path):
     lines(results, {"id": "a", "ranking": [], "tokens": "many"})
     with pytest.raises(DataError, match=r"mine\.jsonl line 1: 'tokens' is 'many'"):
         suite(data=str(data), results=str(results))
+    for row, message in (
+        ({"ranking": [{"id": "1"}]}, "'ranking' is .*: expected ids, texts"),
+        ({"ranking": ["1"], "tokens": float("nan")}, r"\[nan, 0\]: expected counts"),
+        ({"ranking": ["1"], "calls": 10**400}, "expected counts"),
+    ):
+        lines(results, {"id": "a"} | row)
+        with pytest.raises(DataError, match=message):
+            suite(data=str(data), results=str(results))
+    lines(data, {"id": "a", "intent": "scope", "gold": [None]})
+    with pytest.raises(DataError, match=r"'gold' \[None\]: expected"):
+        suite(data=str(data), results=str(results))
+    data.write_text("")
+    with pytest.raises(DataError, match="no topic to score: it is empty"):
+        suite(data=str(data), results=str(results))
+    data.write_text('\ufeff{"id": "a", "intent": "scope", "gold": ["1"]}\r\n')  # as of Windows
+    lines(results, {"id": "a", "ranking": ["1"]})
+    assert suite(data=str(data), results=str(results)).mean["rall"] == 1
     lines(data, *[{"id": "a", "intent": "scope", "gold": ["1"]}] * 2)
     with pytest.raises(DataError, match=r"data\.jsonl line 2: a second 'a'"):
         suite(data=str(data), results=str(results))
@@ -187,9 +212,41 @@ def test_candidates_are_scored_as_autoresearchbench_does(tmp_path):
         ("text", r"r\.jsonl line 1: .*is not a JSON object"),
         ({"input_data": DEEP, "inference_results": {}}, "'inference_results' is {}"),
         ({"input_data": DEEP, "inference_results": ["x"]}, "'x' is not a JSON object"),
+        ({"input_data": WIDE | {"arxiv_id": []}, "inference_results": []}, "has no id, by which"),
     ):
         with pytest.raises(DataError, match=message):
             SUITES.get("autoresearchbench")(results=str(lines(results, row)))
+
+
+def test_a_list_of_ids_is_wide_and_no_pass_has_no_best_of_several(tmp_path):
+    wide = {key: value for key, value in WIDE.items() if key != "type"}
+    other = wide | {"question": "Others?"}
+    results = lines(
+        tmp_path / "r.jsonl",
+        {"input_data": wide, "inference_results": [passed("2301.00001")] * 2},
+        {"input_data": other, "inference_results": []},
+    )
+    suite = SUITES.get("autoresearchbench")
+    mean = suite(results=str(results)).mean
+    assert (mean["iou"], mean["max_iou@2"], mean["max_iou@4"]) == (1 / 4, 1 / 2, None)
+    lines(results, *[{"input_data": wide, "inference_results": []}] * 2)
+    with pytest.raises(DataError, match=r"r\.jsonl line 2: a second line of 'All\?'"):
+        suite(results=str(results))
+
+
+def test_systems_are_compared_on_the_questions_of_both_in_any_order(tmp_path, capsys):
+    rows = [
+        {"input_data": DEEP | {"question": name}, "inference_results": [passed(answer)]}
+        for name, answer in (("A?", "2301.00001"), ("B?", "9"), ("C?", "9"))
+    ]
+    one = lines(tmp_path / "one.jsonl", *rows[:2])
+    two = lines(tmp_path / "two.jsonl", *reversed(rows))
+    words = ["evaluate", "autoresearchbench", "--system", f"one={one}", "--system", f"two={two}"]
+    assert arena.cli.main([*words, "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert "accuracy: 2 of 3 topics have a value for every system." in told["notes"]
+    means = told["metrics"]["accuracy"]["means"]
+    assert [row["mean"] for row in means.values()] == [1 / 2, 1 / 2]
 
 
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=6), st.data())

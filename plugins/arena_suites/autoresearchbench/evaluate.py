@@ -8,8 +8,9 @@ from math import comb, fsum
 from pathlib import Path
 from typing import Any
 
+from arena.errors import DataError, clip
 from arena.kit.code import code_sha256
-from arena.kit.files import sha256_file
+from arena.kit.files import sha256_file, sha256_json
 from arena.metrics import mean
 from arena.suites import Evaluation, OutputPath, chosen, json_lines, suite
 from arena.text.identifiers import normal_title
@@ -39,31 +40,40 @@ def score_candidates(*, results: OutputPath, only: tuple[str, ...] | None = None
     Scores are means over the passes of a question. Of a deep question the first candidate counts,
     by its arXiv id or title: the released code has a model compare titles. A question that nothing
     answers has 1 where the agent said so (state ``none``; without any gold also ``empty``), and any
-    other has 0 then.
+    other has 0 then. One without a pass has 0, and nothing @k. Systems are compared by question.
 
     Args:
         results (FILE): JSON lines of ``input_data``, a question, and ``inference_results``, each
             with ``final_candidates`` and ``final_candidate_state``.
-        only (IDS): Questions to score, by the numbers of their lines (default: all).
+        only (IDS): Questions to score, by the ids that ``--json`` prints: the hash of the text,
+            since the lines of two systems may be in any order (default: all).
 
     Example:
         arena evaluate autoresearchbench --results inference.jsonl
     """
     rows, groups = dict[str, dict[str, Any]](), dict[str, str]()
-    lines = {
-        str(n): (f"{Path(results).name} line {n}", row or text)
-        for n, text, row in json_lines(results)
-    }
-    for name, (where, given) in chosen(lines, only).items():
-        line = check_record(given, where, _LINE, "a line of inference")
+    every = dict[str, tuple[int, dict[str, Any], list[Any]]]()
+    for n, text, row in json_lines(results):
+        where = f"{Path(results).name} line {n}"
+        line = check_record(row or text, where, _LINE, "a line of inference")
         question = check_question(line["input_data"], f"{where}: input_data")
+        if (
+            not question["arxiv_id"]
+            and question["type"] == "wide"
+            and question["answer"] not in ([], NOBODY)
+        ):
+            raise DataError(f"{where}: 'arxiv_id' has no id, by which a wide question is scored.")
         passes = [check_record(p, where, {}, "a pass") for p in line["inference_results"]]
+        if (name := sha256_json(question["question"])[:12]) in every:
+            raise DataError(f"{where}: a second line of {clip(question['question'])}.")
+        every[name] = n, question, passes
+    for name, (n, question, passes) in chosen(every, only).items():
         wide = question["type"] == "wide"
         names = _WIDE if wide else _DEEP
         scores = [_wide(each, question) if wide else _deep(each, question) for each in passes]
-        rows[name] = dict.fromkeys((*_WIDE, *_DEEP))
+        rows[name] = dict.fromkeys((*_WIDE, *_DEEP)) | {"line": n}
         if not scores:
-            rows[name] |= dict.fromkeys(names, 0.0) | {"reason": "no pass"}
+            rows[name] |= dict.fromkeys(names[: -len(PASSES)], 0.0) | {"reason": "no pass"}
         for i, score in enumerate(zip(*scores, strict=True)):
             rows[name][names[i]] = mean(score)
         best = [score[0] for score in scores]
@@ -108,8 +118,8 @@ def _wide(result: Mapping[str, Any], question: Mapping[str, Any]) -> tuple[float
     gold, made = _ids(question["arxiv_id"]), _ids(c.get("arxiv_id") for c in _candidates(result))
     hits = len(gold & made)
     return (
-        hits / len(gold | made) if gold | made else 1.0,
-        hits / len(gold) if gold else 0.0,
+        hits / len(gold | made),
+        hits / len(gold),
         hits / len(made) if made else 0.0,
     )
 

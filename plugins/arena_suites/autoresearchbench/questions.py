@@ -21,6 +21,8 @@ NOBODY = ["None"]
 def check_question(record: Any, where: str) -> dict[str, Any]:
     """Return a question with ``answer`` and ``arxiv_id`` as lists, and its ``type``.
 
+    Where a question has no ``type``, one with a list of ids is wide, and any other deep.
+
     Raises:
         DataError: It is the encoded bundle, or has another form.
     """
@@ -30,7 +32,8 @@ def check_question(record: Any, where: str) -> dict[str, Any]:
             "repository, and name the JSON lines that this writes."
         )
     check_record(record, where, {"question": str, "answer": list}, "AutoResearchBench")
-    ids, kind = record.get("arxiv_id", []), record.get("type", "deep")
+    ids = record.get("arxiv_id", [])
+    kind = record.get("type", "wide" if ids and isinstance(ids, list) else "deep")
     ids = [ids] if isinstance(ids, str) else ids
     texts = [*record["answer"], *ids] if isinstance(ids, list) else [None]
     if kind not in ("deep", "wide") or not all(isinstance(text, str) for text in texts):

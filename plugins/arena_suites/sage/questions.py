@@ -7,11 +7,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from arena.errors import DataError
-from arena.kit.files import read_json
 from corpus_builder.questions import Question, question_format
 from corpus_builder.release.folder import existing_folder
 from corpus_builder.sources.matching import PaperQuery, own_key
-from corpus_builder.sources.published import check_record
+from corpus_builder.sources.published import check_record, read_json
 
 DOMAINS = ("computer_science", "healthcare", "humanities", "natural_science")
 FOLDERS = {"short": "Sage_Short_Form_Questions", "open": "Sage_Open_Ended_Questions"}
@@ -44,7 +43,7 @@ def read_rows(folder: Path, kind: str) -> Iterator[Row]:
     """
     for domain in DOMAINS:
         path = existing_folder(folder) / FOLDERS[kind] / f"{domain}.json"
-        data = read_json(path)
+        data = read_json(path, {}, path.name)
         rows = data.get("questions") if kind == "open" and isinstance(data, dict) else data
         if not isinstance(rows, list):
             raise DataError(f"{path.name} is not a file of SAGE's {FOLDERS[kind]}.")

@@ -19,6 +19,7 @@ INTENTS = ("method", "setting", "scope", "comparison")
 NAMES = ("r25", "r100", "rall", "ndcg50", "p50", "r50", "tokens", "calls")
 _KEYS = {"id": str, "intent": str, "gold": list}
 _SPENT: dict[str, Any] = {"tokens": int | float | None, "calls": int | float | None}
+_MOST = 10**15  # tokens or calls
 _VERSION = re.compile(r"v\d+\Z")
 
 BIBTEX = """\
@@ -57,10 +58,10 @@ def score_rankings(
     every = {}
     for number, text, record in json_lines(data):
         row = check_record(record or text, f"{Path(data).name} line {number}", _KEYS, "a question")
-        if row["intent"] not in INTENTS or not row["gold"]:
+        if row["intent"] not in INTENTS or not row["gold"] or not _are_texts(row["gold"]):
             raise DataError(
-                f"{Path(data).name} line {number}: 'intent' is {row['intent']!r} and 'gold' has "
-                f"{len(row['gold'])} ids: expected {', '.join(INTENTS)}, and at least one id."
+                f"{Path(data).name} line {number}: 'intent' is {clip(row['intent'])} and 'gold' "
+                f"{clip(row['gold'])}: expected {', '.join(INTENTS)}, and at least one id."
             )
         if row["id"] in every:
             raise DataError(f"{Path(data).name} line {number}: a second {clip(row['id'])}.")
@@ -73,6 +74,11 @@ def score_rankings(
         else:
             where = f"{Path(results).name} line {number}"
             made[name] = check_record(record, where, _SPENT, "a result")
+            ids, spent = record.get("ranking"), [record.get(key) or 0 for key in _SPENT]
+            if isinstance(ids, list) and not _are_texts(ids):
+                raise DataError(f"{where}: 'ranking' is {clip(ids)}: expected ids, texts.")
+            if not all(0 <= number <= _MOST for number in spent):
+                raise DataError(f"{where}: {', '.join(_SPENT)} are {clip(spent)}: expected counts.")
     rows, failed = dict[str, dict[str, Any]](), set[str]()
     questions = chosen(every, only)
     for name, question in questions.items():
@@ -102,6 +108,10 @@ def score_rankings(
     return found
 
 
+def _are_texts(values: Sequence[object]) -> bool:
+    return all(isinstance(value, str) for value in values)
+
+
 def score(ranking: Sequence[str], gold: Sequence[str]) -> dict[str, float]:
     """Return the scores of one ranking.
 
@@ -111,8 +121,8 @@ def score(ranking: Sequence[str], gold: Sequence[str]) -> dict[str, float]:
     >>> score(["a", "a", "x"], ["a", "b"])["p50"], score(["a", "x"], ["a", "b"])["rall"]
     (0.5, 0.5)
     """
-    wanted = {_VERSION.sub("", str(paper)) for paper in gold}
-    found = [*dict.fromkeys(_VERSION.sub("", str(paper)) for paper in ranking)]
+    wanted = {_VERSION.sub("", paper) for paper in gold}
+    found = [*dict.fromkeys(_VERSION.sub("", paper) for paper in ranking)]
     recall = {n: len(wanted & {*found[:n]}) / len(wanted) for n in (25, 50, 100)}
     gain = math.fsum(1 / math.log2(i + 2) for i, paper in enumerate(found[:50]) if paper in wanted)
     ideal = math.fsum(1 / math.log2(i + 2) for i in range(min(50, len(wanted))))
