@@ -10,7 +10,6 @@ from arena.answers.base import AnswerKind, answer
 from arena.dates import UNDATED
 from arena.errors import DataError
 from arena.papers import MAX_SUBMITTED
-from arena.text.cleaning import clean_title
 
 
 @answer("ranking")
@@ -75,6 +74,7 @@ class Ranking(AnswerKind):
 def _retrieved(path: Path) -> Iterator[tuple[str, list[str]]]:
     """Yield topic, as task sets have its text, and ranking of each line."""
     from arena.suites import json_lines
+    from arena.text.cleaning import clean_title  # not with `import arena`, which it would slow down
 
     for number, _, row in json_lines(path):
         query, found = (row or {}).get("query"), (row or {}).get("retrieved")
