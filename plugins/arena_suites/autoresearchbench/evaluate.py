@@ -25,7 +25,12 @@ _ID = re.compile(r"\d{4}\.\d{4,5}")
 
 BIBTEX = """\
 @misc{autoresearchbench2026,
-  title = {{AutoResearchBench}},
+  title = {{AutoResearchBench}: Benchmarking {AI} Agents on Complex Scientific Literature
+           Discovery},
+  author = {Xiong, Lei and Luo, Kun and Xia, Ziyi and Zhang, Wenbo and Yao, Jin-Ge and
+            Liu, Zheng and Shao, Jingying and Chen, Jianlyu and Qian, Hongjin and Yang, Xi and
+            Yu, Qian and Li, Hao and Yue, Chen and Du, Xiaan and Wang, Yuyang and Liu, Yesheng and
+            Xu, Haiyu and Dou, Zhicheng},
   year = {2026},
   eprint = {2604.25256}, archivePrefix = {arXiv},
   url = {https://arxiv.org/abs/2604.25256}

@@ -18,6 +18,7 @@ _MOST, _OTHERS = 2, 1  # weights of AI2's evaluation; the paper says "decreasing
 BIBTEX = """\
 @misc{sage2026,
   title = {{SAGE}: Benchmarking and Improving Retrieval for Deep Research Agents},
+  author = {Hu, Tiansheng and Zhao, Yilun and Zhang, Canyu and Cohan, Arman and Zhao, Chen},
   year = {2026},
   eprint = {2602.05975}, archivePrefix = {arXiv},
   url = {https://arxiv.org/abs/2602.05975}

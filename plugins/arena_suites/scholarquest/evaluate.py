@@ -24,7 +24,10 @@ _VERSION = re.compile(r"v\d+\Z")
 
 BIBTEX = """\
 @misc{scholarquest2026,
-  title = {{ScholarQuest}},
+  title = {{ScholarQuest}: A Taxonomy-Guided Benchmark for Agentic Academic Paper Search in
+           Open Literature Environments},
+  author = {Pan, Tingyue and Cheng, Mingyue and Wang, Daoyu and Zhou, Yitong and Ouyang, Jie and
+            Liu, Qi and Chen, Enhong},
   year = {2026},
   eprint = {2606.20235}, archivePrefix = {arXiv},
   url = {https://arxiv.org/abs/2606.20235}

@@ -41,7 +41,8 @@ _NOT_TRIED = "The evaluation was never tried on SurGE's published files, only on
 BIBTEX = """\
 @inproceedings{su2026surge,
   title = {{SurGE}: A Benchmark and Evaluation Framework for Scientific Survey Generation},
-  author = {Su, Weihang and others},
+  author = {Su, Weihang and Xie, Anzhe and Ai, Qingyao and Long, Jianming and Mao, Jiaxin and
+            Ye, Ziyi and Liu, Yiqun},
   booktitle = {Proceedings of the 49th International ACM SIGIR Conference},
   year = {2026},
   eprint = {2508.15658}, archivePrefix = {arXiv},

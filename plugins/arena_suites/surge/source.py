@@ -8,10 +8,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
-import duckdb
-
 from arena.errors import DataError, clip
 from arena.kit.files import json_value, sha256_file
+from arena.kit.lazy import load
 from arena.mindmap import MindMap
 from corpus_builder.judges import OTHER, Candidate, make_judge
 from corpus_builder.release.folder import existing_folder
@@ -105,6 +104,7 @@ class SurGE:
 
 def read_array(path: Path) -> Iterator[tuple[int, Any]]:
     """Yield the elements of a file that is one JSON array, counted from 1; it may exceed memory."""
+    duckdb = load("duckdb", "the reader of SurGE")
     with duckdb.connect(config={"threads": 1, "memory_limit": "1GB"}) as connection:
         number = 0
         try:
