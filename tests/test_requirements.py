@@ -144,6 +144,15 @@ FILES = {
     "made.jsonl": json.dumps({"id": 0, "tree": TREE}),
     "human/a.md": SURVEY, "generated/a.md": SURVEY, "reports/1.md": SURVEY,
     "reportbench/ReportBench_v1.1.jsonl": json.dumps(RECORD),
+    **{f"sage/Sage_Short_Form_Questions/{domain}.json": json.dumps(
+        [{"complete_query": "Which?", "ground_truth": {"paperId": "1", "title": "ReAct"}}])
+        for domain in ("computer_science", "healthcare", "humanities", "natural_science")},
+    "sage.jsonl": json.dumps({"id": "sage:short:humanities:0", "answer": "ReAct"}),
+    "asked.jsonl": json.dumps({"id": "1", "intent": "scope", "gold": ["1"]}),
+    "ranked.jsonl": json.dumps({"id": "1", "ranking": ["1"]}),
+    "inferred.jsonl": json.dumps({
+        "input_data": {"question": "Which?", "answer": ["ReAct"]}, "inference_results": [],
+    }),
     "reportbench/ReportBench_v1.1_GT/1.jsonl": json.dumps({"title": "ReAct", "meta_info": {}}),
 }  # fmt: skip
 NEEDS = {
@@ -165,6 +174,10 @@ NEEDS = {
     "evaluate bloom-eval --human human --generated generated --encoder minilm": "dense",
     "evaluate bloom-eval --human human --generated generated --llm-option model=m": "llm",
     "evaluate reportbench --data reportbench --reports reports": None,
+    "evaluate surge --data surge --generated generated": "surge",
+    "evaluate sage --data sage --answers sage.jsonl": None,
+    "evaluate scholarquest --data asked.jsonl --results ranked.jsonl": None,
+    "evaluate autoresearchbench --results inferred.jsonl": None,
 }
 
 

@@ -132,7 +132,7 @@ def test_list(synthetic, capsys):
     assert set(found) == {
         "agents", "answers", "commands", "corpus-schemes", "credits", "encoders", "environments",
         "executors", "extractors", "paper_texts", "result-readers",
-        "integrations", "judges", "metrics", "mind-map-formats", "mind-map-readers",
+        "integrations", "judges", "metrics", "mind-map-formats", "mind-map-readers", "pairs",
         "question-formats", "readers", "report-readers", "retrievers", "rewards", "rubrics",
         "samplers", "sources", "suites", "tasks", "tools",
     }  # fmt: skip

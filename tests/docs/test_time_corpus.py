@@ -14,7 +14,7 @@ EXAMPLE = runpy.run_path(str(Path(__file__).parents[2] / "examples" / "time_corp
 def test_cost_of_a_command(capfd: Any) -> None:
     cost = EXAMPLE["cost_of"]("timeit", "-n", "1", "-r", "1", "-s", "'x' * 300_000_000")
     assert 0 < cost.cpu <= cost.seconds * 2
-    assert 0.3 < cost.memory < 0.6  # GB: the text, and Python
+    assert cost.memory > 0.3  # GB: the text; what this process had before it forked counts, too
     assert "$ timeit" in capfd.readouterr().err
 
 

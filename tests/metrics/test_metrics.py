@@ -104,7 +104,7 @@ def test_directions() -> None:
     assert lower == {
         "tree_edit_distance", "tree_semantic_distance", "normalised_ted",
         "late_rate", "undated_rate", "self_rate", "survey_rate", "fabricated_rate", "unseen_rate",
-        "unresolved_count", "calibration", "calls",
+        "unresolved_count", "calibration", "calls", "atd",
     }  # fmt: skip
     none = {name for name in METRICS.names() if METRICS.get(name).lower_is_better is None}
     assert none == {

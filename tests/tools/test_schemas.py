@@ -25,6 +25,7 @@ TOOLS_OF = {
     "arena/Organization-v0": [*RESEARCH, "organize", "finish"],
     "arena/Question-v0": [*RESEARCH, "submit", "finish"],
     "arena/Review-v0": [*RESEARCH, "finish"],
+    "arena/Screening-v0": [*RESEARCH, "submit", "finish"],
     "arena/Report-v0": [*RESEARCH, "write", "submit_report", "finish"],
     "arena/Pipeline-v0": [*RESEARCH, "submit", "organize", "finish"],
 }
