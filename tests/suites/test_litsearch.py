@@ -183,6 +183,8 @@ def test_the_audit_of_both_protocols_is_clean(folder, name):
          "row 1: 'citations' is ['12']: expected corpusids, integers"),
         ({"corpus_s2orc": [{"corpusid": 11, "externalids": "2305.1"}]},
          "corpus_s2orc/full-00000-of-00001.parquet row 1: 'externalids' is"),
+        ({"corpus_s2orc": [{"corpusid": 11, "externalids": {"arxiv": 23, "doi": None}}]},
+         "row 1: 'externalids': 'arxiv' is 23"),
         ({"query": [QUERIES[0], QUERIES[1] | {"specificity": 7}]},
          "query/full-00000-of-00001.parquet row 2: 'specificity' is unknown: 7"),
         ({"query": [QUERIES[0] | {"query_set": "web"}]}, "row 1: 'query_set' is unknown: 'web'"),

@@ -78,8 +78,11 @@ class LitSearch:
     def _identifiers(self) -> Iterator[tuple[int, dict[str, str | None]]]:
         """Yield each corpusid of ``corpus_s2orc`` with the keys of a paper that it leads to."""
         columns = {"corpusid": int, "externalids": Mapping}
-        for _, _, row in read_rows(self._folder, IDENTIFIERS, columns):
-            arxiv, doi = (row["externalids"].get(key) for key in ("arxiv", "doi"))
+        names: dict[str, Any] = {"arxiv": str | None, "doi": str | None}
+        for file, number, row in read_rows(self._folder, IDENTIFIERS, columns):
+            where = f"{file} row {number}: 'externalids'"
+            check_record(row["externalids"], where, names, "LitSearch's corpus_s2orc")
+            arxiv, doi = (row["externalids"].get(key) for key in names)
             yield row["corpusid"], {"date": arxiv_month(arxiv or ""), "arxiv_id": arxiv, "doi": doi}
 
 
