@@ -51,7 +51,7 @@ class Ranking(AnswerKind):
         from arena import trec
 
         if path.suffix == ".jsonl":
-            return dict(_retrieved(path))
+            return {query: found[: self.depth] for query, found in _retrieved(path)}
         return {s: trec.order(r, number)[: self.depth] for s, r in trec.read_run(path).items()}
 
     def size(self, answer: Any) -> int:
@@ -80,7 +80,7 @@ def _retrieved(path: Path) -> Iterator[tuple[str, list[str]]]:
         query, found = (row or {}).get("query"), (row or {}).get("retrieved")
         if not isinstance(query, str) or not isinstance(found, list):
             raise DataError(f"{path.name} line {number}: give JSON with `query` and `retrieved`.")
-        yield clean_title(query), [*dict.fromkeys(map(str, found))][:MAX_SUBMITTED]
+        yield clean_title(query), [*dict.fromkeys(map(str, found))]
 
 
 def ideal_ranking(gains: Mapping[str, int]) -> list[str]:
