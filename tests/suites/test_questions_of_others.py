@@ -115,9 +115,26 @@ def test_other_forms_of_sage_are_refused_by_record_and_key(sage):
         list(FORMATS.get("sage-open")(sage))
 
 
+def test_titles_and_answers_that_cannot_be_read_are_no_zeros(sage, tmp_path):
+    path = sage / "Sage_Short_Form_Questions" / "humanities.json"
+    truth = {"paperId": "1", "title": "結び目"}
+    path.write_text(json.dumps([{"complete_query": "?", "ground_truth": truth}]))
+    name = "sage:short:humanities:0"
+    answers = lines(tmp_path / "answers.jsonl", {"id": name, "answer": "結び目"})
+    row = SUITES.get("sage")(data=str(sage), answers=str(answers)).topics[name]
+    assert row["exact_match"] is None and "no letter" in row["unread"]
+    for line, message in (
+        ({"id": name, "response": "x"}, "'answer' is missing"),
+        ({"id": 5, "answer": "x"}, "'id' is 5"),
+    ):
+        lines(answers, {"id": "a", "answer": ""}, line)
+        with pytest.raises(DataError, match=rf"answers\.jsonl line 2: {message}"):
+            SUITES.get("sage")(data=str(sage), answers=str(answers))
+
+
 def test_rankings_are_scored_as_scholarquest_does(tmp_path):
     gold = [f"2001.{n:05}" for n in range(60)]
-    ranking = ["2001.00000v2", "2001.00000", "x", "2001.00001"]
+    ranking = ["2001.00000v2", "arXiv:2001.00000", "x", "https://arxiv.org/abs/2001.00001"]
     row = score(ranking, gold)
     assert row["p50"] == 2 / 3 and row["r25"] == row["rall"] == 2 / 60
     ideal = sum(1 / math.log2(i + 1) for i in range(1, 51))  # of 50, though 60 are gold
@@ -243,9 +260,9 @@ def test_systems_are_compared_on_the_questions_of_both_in_any_order(tmp_path, ca
     two = lines(tmp_path / "two.jsonl", *reversed(rows))
     words = ["evaluate", "autoresearchbench", "--system", f"one={one}", "--system", f"two={two}"]
     assert arena.cli.main([*words, "--json"]) == 0
-    told = json.loads(capsys.readouterr().out)
-    assert "accuracy: 2 of 3 topics have a value for every system." in told["notes"]
-    means = told["metrics"]["accuracy"]["means"]
+    shown = json.loads(capsys.readouterr().out)
+    assert "accuracy: 2 of 3 topics have a value for every system." in shown["notes"]
+    means = shown["metrics"]["accuracy"]["means"]
     assert [row["mean"] for row in means.values()] == [1 / 2, 1 / 2]
 
 
@@ -265,5 +282,8 @@ def test_its_questions_play_and_a_right_answer_may_be_none(tiny, tmp_path):
                     tasks=str(tmp_path / "tasks"), empty_gold=True)  # fmt: skip
     assert run["empty_gold"]["abstained"] == 1
     bundle = lines(tmp_path / "b.jsonl", {"format": "x", "ciphertext": "abc"})
-    with pytest.raises(DataError, match=r"b\.jsonl line 1 is the encoded bundle .*Decode it"):
+    with pytest.raises(DataError, match=r"b\.jsonl is the encoded bundle .*Decode it"):
         list(FORMATS.get("autoresearchbench")(bundle))
+    bundle.write_text(json.dumps({"format": "x", "ciphertext": "abc"}, indent=1))
+    with pytest.raises(DataError, match="Decode it"):
+        SUITES.get("autoresearchbench")(results=str(bundle))

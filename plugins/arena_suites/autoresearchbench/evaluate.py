@@ -14,7 +14,7 @@ from arena.kit.files import sha256_file, sha256_json
 from arena.metrics import mean
 from arena.suites import Evaluation, OutputPath, chosen, json_lines, suite
 from arena.text.identifiers import normal_title
-from arena_suites.autoresearchbench.questions import NOBODY, check_question
+from arena_suites.autoresearchbench.questions import NOBODY, check_question, refuse_bundle
 from corpus_builder.sources.published import check_record
 
 PASSES = (1, 2, 4, 8, 16)
@@ -58,6 +58,7 @@ def score_candidates(*, results: OutputPath, only: tuple[str, ...] | None = None
     """
     rows, groups = dict[str, dict[str, Any]](), dict[str, str]()
     every = dict[str, tuple[int, dict[str, Any], list[Any]]]()
+    refuse_bundle(Path(results))
     for n, text, row in json_lines(results):
         where = f"{Path(results).name} line {n}"
         line = check_record(row or text, where, _LINE, "a line of inference")

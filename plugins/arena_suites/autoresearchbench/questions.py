@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from corpus_builder.sources.matching import PaperQuery
 from corpus_builder.sources.published import check_record
 
 _CUTOFF = "2026-04-01"  # the month of the paper; no question has a day
+_HEAD = 4096  # bytes, in which the bundle says what it is
 NOBODY = ["None"]
 """The answer of a question that no paper answers."""
 
@@ -24,13 +26,8 @@ def check_question(record: Any, where: str) -> dict[str, Any]:
     Where a question has no ``type``, one with a list of ids is wide, and any other deep.
 
     Raises:
-        DataError: It is the encoded bundle, or has another form.
+        DataError: It has another form.
     """
-    if isinstance(record, Mapping) and "ciphertext" in record:
-        raise DataError(
-            f"{where} is the encoded bundle of AutoResearchBench. Decode it with the script of its "
-            "repository, and name the JSON lines that this writes."
-        )
     check_record(record, where, {"question": str, "answer": list}, "AutoResearchBench")
     ids = record.get("arxiv_id", [])
     kind = record.get("type", "wide" if ids and isinstance(ids, list) else "deep")
@@ -44,6 +41,16 @@ def check_question(record: Any, where: str) -> dict[str, Any]:
     return {**record, "arxiv_id": [each for each in ids if each], "type": kind}
 
 
+def refuse_bundle(path: Path) -> None:
+    """Raise DataError if a file is the encoded bundle, however it is laid out."""
+    with path.open("rb") as file:
+        if re.search(rb'"(ciphertext|public_obfuscation)"', file.read(_HEAD)):
+            raise DataError(
+                f"{path.name} is the encoded bundle of AutoResearchBench. Decode it with the "
+                "script of its repository, and name the JSON lines that this writes."
+            )
+
+
 @question_format("autoresearchbench")
 def read(path: Path) -> Iterator[Question]:
     """Deep and wide questions, never tried on the published files; its decoded JSON lines.
@@ -51,6 +58,7 @@ def read(path: Path) -> Iterator[Question]:
     A question that nothing answers (``None``) has no gold: play it with ``empty_gold=true``. The
     cutoff of all is 2026-04-01, or --before.
     """
+    refuse_bundle(path)
     for number, text, line in json_lines(path):
         record = check_question(line or text, f"{path.name} line {number}")
         ids, titles = record["arxiv_id"], record["answer"]

@@ -6,13 +6,16 @@ import re
 from pathlib import Path
 from typing import Any
 
+from arena.errors import clip
 from arena.kit.code import code_sha256
 from arena.kit.files import sha256_file
 from arena.metrics import mean
 from arena.suites import Evaluation, OutputPath, chosen, folder_sha256, json_lines, suite
 from arena_suites.sage.questions import FOLDERS, read_rows
+from corpus_builder.sources.published import check_record
 
 _THOUGHTS = re.compile(r"<think>.*?(?:</think>|\Z)", re.DOTALL)
+_KEYS = {"id": str, "answer": str}
 _MOST, _OTHERS = 2, 1  # weights of AI2's evaluation; the paper says "decreasing"
 
 BIBTEX = """\
@@ -33,7 +36,8 @@ def score_answers(
     """Score texts that answer SAGE's questions, never tried on its published files.
 
     Title and text are compared in lower case, all but letters a to z and digits as one blank;
-    thoughts in <think> do not count. A question without an answer scores 0.
+    thoughts in <think> do not count. A question without an answer scores 0, and one with a title
+    in another script has no score.
 
     Args:
         data (DIR): Folder with Sage_Short_Form_Questions and Sage_Open_Ended_Questions.
@@ -44,19 +48,18 @@ def score_answers(
         arena evaluate sage --data sage --answers answers.jsonl
     """
     made, problems = dict[str, str](), []
-    for number, _, row in json_lines(answers):
-        name, text = (row or {}).get("id"), (row or {}).get("answer")
-        if isinstance(name, str) and isinstance(text, str) and name not in made:
-            made[name] = text
-        else:
-            problems.append(f"line {number}: no id and answer, or a second answer to one.")
+    for number, text, row in json_lines(answers):
+        given = check_record(row or text, f"{Path(answers).name} line {number}", _KEYS, "an answer")
+        if given["id"] in made:
+            problems.append(f"line {number}: a second answer to {clip(given['id'])}.")
+        made.setdefault(given["id"], given["answer"])
     kinds = [k for k in FOLDERS if any(f":{k}:" in name for name in made)] or ["short"]
     every = {row.id: row for kind in kinds for row in read_rows(Path(data), kind)}
     problems += [f"no question has the id {name!r}." for name in made if name not in every]
     rows, groups = dict[str, dict[str, Any]](), dict[str, str]()
     for name, question in chosen(every, only).items():
         text, titles = plain(made.get(name, "")), [plain(title) for title, _ in question.gold]
-        found = [bool(title) and title in text for title in titles]
+        found = [title in text for title in titles]
         weights = [_MOST] * question.most + [_OTHERS] * (len(found) - question.most)
         recall = sum(w for w, hit in zip(weights, found, strict=True) if hit) / sum(weights)
         short = ":short:" in name
@@ -64,7 +67,10 @@ def score_answers(
             "exact_match": float(found[0]) if short else None,
             "weighted_recall": None if short else recall,
         }
-        rows[name] |= {} if name in made else {"reason": "no answer"}
+        if not all(titles):  # in another script, of which no letter is compared
+            rows[name] = dict.fromkeys(rows[name]) | {"unread": "a title has no letter from a to z"}
+        elif name not in made:
+            rows[name]["reason"] = "no answer"
         groups[name] = question.domain
     names = ("exact_match", "weighted_recall")
     means = {name: mean(row[name] for row in rows.values()) for name in names}

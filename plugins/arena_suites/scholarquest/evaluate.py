@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -13,6 +12,7 @@ from arena.kit.code import code_sha256
 from arena.kit.files import check_target, sha256_file, write_json
 from arena.metrics import mean
 from arena.suites import Evaluation, OutputPath, chosen, json_lines, suite
+from arena.text.identifiers import arxiv_key
 from corpus_builder.sources.published import check_record
 
 INTENTS = ("method", "setting", "scope", "comparison")
@@ -20,7 +20,6 @@ NAMES = ("r25", "r100", "rall", "ndcg50", "p50", "r50", "tokens", "calls")
 _KEYS = {"id": str, "intent": str, "gold": list}
 _SPENT: dict[str, Any] = {"tokens": int | float | None, "calls": int | float | None}
 _MOST = 10**15  # tokens or calls
-_VERSION = re.compile(r"v\d+\Z")
 
 BIBTEX = """\
 @misc{scholarquest2026,
@@ -41,9 +40,9 @@ def score_rankings(
 ) -> Evaluation:
     """Score rankings by ScholarQuest's rules, never tried on its files, which are not public.
 
-    Ids are those of arXiv without version; of one that is listed twice the first counts. A question
-    that failed, or without a line, is left out of the means, as on the leaderboard; each system has
-    its own questions, so look at their number.
+    Ids are those of arXiv in any spelling, without version; of one that is listed twice the first
+    counts. A question that failed, or without a line, is left out of the means, as on the
+    leaderboard; each system has its own questions, so look at their number.
 
     Args:
         data (FILE): JSON lines of ``id``, ``intent`` (method, setting, scope or comparison) and
@@ -124,8 +123,8 @@ def score(ranking: Sequence[str], gold: Sequence[str]) -> dict[str, float]:
     >>> score(["a", "a", "x"], ["a", "b"])["p50"], score(["a", "x"], ["a", "b"])["rall"]
     (0.5, 0.5)
     """
-    wanted = {_VERSION.sub("", paper) for paper in gold}
-    found = [*dict.fromkeys(_VERSION.sub("", paper) for paper in ranking)]
+    wanted = {arxiv_key(paper) or paper for paper in gold}
+    found = [*dict.fromkeys(arxiv_key(paper) or paper for paper in ranking)]
     recall = {n: len(wanted & {*found[:n]}) / len(wanted) for n in (25, 50, 100)}
     gain = math.fsum(1 / math.log2(i + 2) for i, paper in enumerate(found[:50]) if paper in wanted)
     ideal = math.fsum(1 / math.log2(i + 2) for i in range(min(50, len(wanted))))
