@@ -40,7 +40,7 @@ EXTRAS = {
         "plots": "matplotlib",
         "serve": "anyio mcp starlette uvicorn",
         "static": "wordllama",
-        "surge": "rouge_score sacrebleu",
+        "surge": "rapidfuzz rouge_score sacrebleu",
         "trackio": "trackio",
         "train": "lightgbm",
     }.items()

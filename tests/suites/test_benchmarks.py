@@ -10,7 +10,8 @@ import pytest
 
 import arena
 from arena.cli import main
-from arena_suites.commands.benchmarks import COMPARABLE, published, published_table
+from arena_suites.commands.benchmarks import published_table
+from arena_suites.published import COMPARABLE, published
 
 
 def test_rows_of_a_corpus_and_of_its_runs(synthetic: Path, tmp_path: Path, capsys: Any) -> None:
@@ -28,10 +29,21 @@ def test_rows_of_a_corpus_and_of_its_runs(synthetic: Path, tmp_path: Path, capsy
     assert "| title" in (tmp_path / "benchmarks.md").read_text()
 
 
-def test_an_unknown_row_is_refused(synthetic: Path, tmp_path: Path, capsys: Any) -> None:
-    words = ["benchmarks", "--benchmark", f"toy={synthetic}", "--output", str(tmp_path)]
-    assert main([*words, "--agents", "titel"]) == 2
-    assert "no row 'titel'. Name some of random, title" in capsys.readouterr().err
+@pytest.mark.parametrize(
+    ("name", "more", "message"),
+    [
+        ("toy", "--agents titel", "no row 'titel'. Name some of random, title"),
+        ("toy", "--topics -1", "topics=-1"),
+        ("../toy", "", "'../toy': it names a folder of --output"),
+        ("toy", "--agents hybrid", "needs an index `dense`"),
+    ],
+)
+def test_what_cannot_be_played_is_refused(
+    mini: Path, tmp_path: Path, capsys: Any, name: str, more: str, message: str
+) -> None:
+    words = ["benchmarks", "--benchmark", f"{name}={mini}", "--output", str(tmp_path / "o")]
+    assert main([*words, *more.split()]) == 2
+    assert message in capsys.readouterr().err
 
 
 def test_published_figures_say_how_they_compare() -> None:

@@ -95,6 +95,25 @@ def test_papers_are_filed_under_the_deepest_sections_that_cite_them():
             "structure 1: 'parent_id' is ['u9']",
         ),
         ({"surveys": [{**SURVEY, "structure": []}]}, "0 sections have no 'parent_id'"),
+        (
+            {"surveys": [{**SURVEY, "structure": [*STRUCTURE, section("u1", "X", "u0", [])]}]},
+            "two sections have one 'id'",
+        ),
+        (
+            {
+                "surveys": [
+                    {
+                        **SURVEY,
+                        "structure": [
+                            *STRUCTURE,
+                            section("x", "X", "y", []),
+                            section("y", "Y", "x", []),
+                        ],
+                    }
+                ]
+            },
+            "sections are below themselves",
+        ),
     ],
 )
 def test_what_differs_from_the_form_is_named_with_key_and_record(tmp_path, change, message):

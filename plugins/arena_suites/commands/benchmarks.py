@@ -13,6 +13,7 @@ from arena.errors import DataError
 from arena.kit.files import atomic_write
 from arena.kit.terminal import Table, escape_markdown, progress
 from arena.text.display import count
+from arena_suites.published import published
 
 if TYPE_CHECKING:
     from arena.results.comparison import Comparison
@@ -30,7 +31,6 @@ SYSTEMS: dict[str, tuple[str, dict[str, Any], bool]] = {
 """Label of a row -> agent, its options, and whether it searches words and vectors."""
 
 METRICS = ("recall@10", "recall@20", "recall@100", "ndcg@10")
-COMPARABLE = ("same corpus", "other corpus", "undated")  # what published figures are of
 
 
 @command("benchmarks")
@@ -56,8 +56,10 @@ def benchmarks(
     Example:
         arena benchmarks --benchmark topics=demo/synthetic --output demo/benchmarks --topics 3
     """
-    if unknown := [name for name in agents if name not in SYSTEMS]:
+    if unknown := [name for name in agents or ("",) if name not in SYSTEMS]:
         raise DataError(f"no row {unknown[0]!r}. Name some of {', '.join(SYSTEMS)}.")
+    if paths := [name for name in benchmark if Path(name).name != name]:
+        raise DataError(f"--benchmark {paths[0]!r}: it names a folder of --output; write no path.")
     with resumable():
         results = [
             measured(name, str(place), Path(output, name), agents, topics)
@@ -78,14 +80,16 @@ def measured(
     """
     import arena
     from arena.corpus import Corpus
-    from arena.tasks import TaskSet
+    from arena.tasks import TaskSet, choose_topics
 
     directory, _, labels = place.partition(",")
     corpus = Corpus.open(directory, tasks=labels or None)
     tasks = TaskSet(corpus)
-    chosen = tasks.scorable[:topics]
+    chosen = choose_topics(tasks, topics, tasks.scorable)
     mixed = "dense" in corpus.manifest["indexes"]
     played = [label for label in agents if mixed or label != "hybrid"]  # else the same as title
+    if not played:
+        raise DataError(f"{name}: the row hybrid needs an index `dense` of {directory!r}.")
     for label in played:
         agent, options, both = SYSTEMS[label]
         engine = "hybrid(bm25,dense)" if both and mixed else "bm25"
@@ -133,23 +137,6 @@ def as_table(result: Row) -> str:
         for row in result["rows"]
     ]
     return f"{title}.\n\n{Table([*result['rows'][0]], rows).markdown()}"
-
-
-def published(name: str | None = None) -> Iterator[Row]:
-    """Yield the published figures of a benchmark, or of all, in files ``*/published.yaml``.
-
-    Each has ``benchmark``, ``source``, ``comparability`` (see `COMPARABLE`), ``columns`` and
-    ``rows``: system -> figures; a second table under ``retrieval`` has the last three of its own.
-    """
-    import yaml
-
-    for path in sorted(Path(__file__).parents[1].glob("*/published.yaml")):
-        found = yaml.safe_load(path.read_text(encoding="utf-8"))
-        for figure in found if isinstance(found, list) else [found]:
-            if name is None or name.lower() == figure["benchmark"].lower():
-                yield figure
-                if more := figure.get("retrieval"):
-                    yield figure | more
 
 
 def published_table(figure: Row) -> str:

@@ -11,11 +11,10 @@ from arena.errors import DataError
 from arena.suites import json_lines
 from corpus_builder.sources.published import check_record
 
-_HEADING = re.compile(r"#+ +(.*\S)")
+_HEADING = re.compile(r"#+ (?=.*\S)")
 _CITATION = re.compile(r"\[(\d{1,99})\]")
-_ENTRY = re.compile(
-    r"\[(\d{1,99})\]\s*([\w\s:,.-]+)"
-)  # other characters end a title, as (, / and ?
+# Other characters end a title, such as (, / and ?
+_ENTRY = re.compile(r"\[(\d{1,99})\]\s*([\w\s:,.-]+)")
 _LIST = ("references", "bibliography", "reference")
 _ABSTRACT = "abstract:"
 _OWN = re.compile(r"\[@(\d{1,99})\]")
@@ -52,14 +51,13 @@ class Article(NamedTuple):
 
     def citations(self) -> list[Citation]:
         """Return the citations in sections that count; of a sentence, all between two stops."""
-        found = []
-        for section in filter(lambda each: each.counts, self.sections):
-            text = section.content
-            for match in _CITATION.finditer(text):
-                end = text.find(".", match.end())
-                around = text[text.rfind(".", 0, match.start()) + 1 : len(text) if end < 0 else end]
-                found.append(Citation(int(match[1]), section.title, around.strip()))
-        return found
+        return [
+            Citation(int(number), section.title, sentence)
+            for section in self.sections
+            if section.counts
+            for sentence in map(str.strip, section.content.split("."))
+            for number in _CITATION.findall(sentence)
+        ]
 
 
 def read_article(text: str) -> Article:
@@ -75,19 +73,21 @@ def read_article(text: str) -> Article:
         >>> article.citations()[0], article.references
         (Citation(number=1, section='Nets', sentence='Nets hop [1]'), {1: 'Toy nets.'})
     """
-    sections, references, levels = [["", ""]], dict[int, str](), []
+    sections: list[tuple[str, list[str]]] = [("", [])]
+    references, levels = dict[int, str](), []
     for line in text.splitlines():
         if entry := _ENTRY.match(line.strip()):
             references.setdefault(int(entry[1]), entry[2].strip())
         elif heading := _HEADING.match(line):
             levels.append(len(line) - len(line.lstrip("#")))
-            sections.append([heading[1], ""])
+            sections.append((line[heading.end() :].strip(), []))
         else:
-            sections[-1][1] += line + "\n"
+            sections[-1][1].append(line)
     if levels and levels[0] < min(levels[1:], default=9):
-        sections[1][0] = ""
+        sections[1] = "", sections[1][1]
     listed = [each for each in sections if each[0].strip(": ").lower() not in _LIST]
-    return Article(tuple(Section(title, body.strip()) for title, body in listed), references)
+    read = (Section(title, "\n".join(lines).strip()) for title, lines in listed)
+    return Article(tuple(read), references)
 
 
 def read_articles(folder: str) -> dict[int, Article]:

@@ -15,10 +15,13 @@ import numpy as np
 from annotated_types import Ge
 from numpy.typing import NDArray
 
+from arena.errors import DataError, clip
 from arena.kit.lazy import load
 from arena.kit.process import one_thread
 from arena.plugins import Registry
 from corpus_builder.release.folder import existing_folder
+
+CLASSES = ("contradiction", "entailment", "neutral")
 
 
 class PairModel(ABC):
@@ -57,6 +60,10 @@ class Nli(PairModel):
         self._tokenizer = transformers.AutoTokenizer.from_pretrained(folder, **options)
         classes = transformers.AutoModelForSequenceClassification
         self._model = classes.from_pretrained(folder, use_safetensors=True, **options).eval()
+        names = [str(name).lower() for _, name in sorted(self._model.config.id2label.items())]
+        if sorted(names) != sorted(CLASSES):
+            raise DataError(f"{model!r} has the classes {clip(names)}: expected {CLASSES}.")
+        self._order = [names.index(name) for name in CLASSES]
         self._size = batch_size
 
     @one_thread()
@@ -70,4 +77,4 @@ class Nli(PairModel):
             )
             with torch.inference_mode():
                 rows.append(self._model(**texts).logits.double().softmax(-1).numpy())
-        return np.concatenate(rows)
+        return np.concatenate(rows)[:, self._order]

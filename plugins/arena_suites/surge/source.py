@@ -167,7 +167,8 @@ def read_sections(topic: str, nodes: Sequence[Mapping[str, Any]], where: str = "
         where: Place of the survey, for messages.
 
     Raises:
-        DataError: A section has an unknown parent, or not exactly one has none.
+        DataError: A section has an unknown parent, or not exactly one has none; two have one id,
+            or sections are below themselves.
 
     Example:
         >>> nodes = [{"id": "r", "title": "root", "cites": []},
@@ -198,4 +199,11 @@ def read_sections(topic: str, nodes: Sequence[Mapping[str, Any]], where: str = "
     roots = below[None]
     if len(roots) != 1:
         raise DataError(f"{where}: {len(roots)} sections have no 'parent_id': expected one root.")
+    if len(known) < len(nodes):
+        raise DataError(f"{where}: two sections have one 'id'.")
+    reached = [*roots]
+    for node in reached:
+        reached += below[node["id"]]
+    if len(reached) < len(nodes):
+        raise DataError(f"{where}: by their 'parent_id', sections are below themselves.")
     return build(roots[0], topic)
