@@ -1,4 +1,4 @@
-"""What the site lists on docs/reference.md: commands, settings and names, as the code has them."""
+"""List on docs/reference.md, for the site: commands, settings and names, as the code has them."""
 
 from __future__ import annotations
 

@@ -290,7 +290,9 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     given = parser.parse_args()
     if not Path(given.weights).parent.is_dir():
-        parser.error(f"--weights {given.weights}: there is no folder {Path(given.weights).parent}")
+        parser.error(
+            f"--weights {given.weights}: the folder {Path(given.weights).parent} is missing"
+        )
     try:
         for path in given.test:
             arena.Corpus.open(path)  # or training would be over before it is missed

@@ -180,7 +180,7 @@ def test_the_files_of_the_example_are_shown_as_they_are(files):
 
 
 def test_guides_are_short_and_executed():
-    """What the tests run are sessions after a prompt; the notebook has a test of its own."""
+    """Guides have sessions after a prompt, which tests run; the notebook has a test of its own."""
     index = (ROOT / "docs" / "README.md").read_text(encoding="utf-8")
     guides = index.split("**Guides**")[1].split("**Reference**")[0]
     for page in re.findall(r"\]\(([\w-]+\.md)\)", guides):

@@ -75,16 +75,16 @@ def test_data_that_is_not_at_hand(changed, capsys, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "message"),
     [
         (["tinny"], "no expectation is called 'tinny'. Did you mean 'tiny'"),
         (["--expected", "nowhere"], "'nowhere' has no expectations"),
     ],
 )
-def test_what_is_not_there(arguments, told, capsys, monkeypatch):
+def test_what_is_not_there(arguments, message, capsys, monkeypatch):
     monkeypatch.chdir(ROOT)
     assert main(["reproduce", *arguments]) == 2
-    assert told in capsys.readouterr().err
+    assert message in capsys.readouterr().err
 
 
 def marked(page: Path) -> Iterator[tuple[str, str, str]]:

@@ -137,4 +137,6 @@ def test_a_folder_of_weights_that_is_not_there_is_refused_before_training(
     monkeypatch.setattr("sys.argv", given)
     with pytest.raises(SystemExit) as stop:
         discrete.main()
-    assert stop.value.code == 2 and f"there is no folder {tmp_path}/no" in capsys.readouterr().err
+    assert (
+        stop.value.code == 2 and f"the folder {tmp_path}/no is missing" in capsys.readouterr().err
+    )
