@@ -63,7 +63,7 @@ def test_a_synthetic_is_clean_and_everything_is_tried(synthetic):
     assert report.clean
     assert report.by_check == {}
     assert 3_000 <= report.counts["actions"] < 3_100
-    assert report.counts["contract checks"] == 7 * len(CONTRACT)
+    assert report.counts["contract checks"] == 8 * len(CONTRACT)
     assert sum(report.tools.values()) == sum(report.environments.values())
     assert set(report.tools) == {
         "search", "read", "references", "citations", "select", "submit", "organize", "finish",
@@ -71,9 +71,9 @@ def test_a_synthetic_is_clean_and_everything_is_tried(synthetic):
     }  # fmt: skip
     assert {name.split()[0] for name in report.environments} == {
         "arena/Discovery-v0", "arena/Selection-v0", "arena/Organization-v0", "arena/Pipeline-v0",
-        "arena/Report-v0", "arena/Question-v0", "arena/Review-v0",
+        "arena/Report-v0", "arena/Question-v0", "arena/Review-v0", "arena/Screening-v0",
     }  # fmt: skip
-    assert sum("vector of 4" in name for name in report.environments) == 9 + 6  # with a pool
+    assert sum("vector of 4" in name for name in report.environments) == 10 + 7  # with a pool
     assert report.counts["topics"] == 8
     assert report.counts["cutoffs"] > 200
     for counted in ("scores compared", "papers returned"):
