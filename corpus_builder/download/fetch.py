@@ -177,6 +177,7 @@ class Fetcher(requests.Session):
         file.path.parent.mkdir(parents=True, exist_ok=True)
         if file.path.exists():
             if not file.damage(file.path):
+                file.etag.unlink(missing_ok=True)  # left by a kill after the file was put
                 return False
             self.on_message(f"{file.label} is damaged: fetching it again")
         try:

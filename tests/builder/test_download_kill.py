@@ -41,6 +41,9 @@ MOMENTS = {
     "a list, no file": "Record.write = at_call(2, Record.write)",
     "an ETag, no bytes": "fetch.atomic_write = after(fetch.atomic_write)",
     "complete, not put": "fetch.RemoteFile.damage = die",
+    "put, its ETag not removed": (
+        "Path.replace = lambda self, to: (os.replace(self, to), to.suffix == '.gz' and die())"
+    ),
     "put, not recorded": "fetch.Fetcher._fetch = after(fetch.Fetcher._fetch)",
 }
 
