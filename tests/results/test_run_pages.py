@@ -20,7 +20,10 @@ from arena.answers import ANSWERS
 from arena.cli import main
 from arena.corpus import Corpus
 from arena.mindmap import MindMap
+from arena.results.comparison import as_text
+from arena.results.comparison.report import means, zeros
 from arena.results.viewing import STAGES, as_page, funnel_of
+from arena.results.viewing.drawing import charts
 from arena.results.viewing.packing import Texts
 from arena.runs.directory import OpenedRun
 from arena.runs.replaying import replay_episodes
@@ -186,11 +189,49 @@ def test_no_oracle_has_a_star(title_run, tmp_path):
         named = {"agent": name}
         scores = {"recall@10": dict.fromkeys(topics, value)}
         runs.append(forge(title_run, tmp_path / name, scores, lambda m, new=named: m.update(new)))
-    html = as_page(runs).html
-    mine, oracle = (row for row in html.split("<tr>")[1:] if "0.0156" in row)
+    text, html = as_text(found := arena.compare(runs)), as_page(found).html
+    mine, oracle = (line for line in text.splitlines() if line[-1:] == "0" and "0.0156" in line)
     assert "+0.1000" in mine and "0.0156*" in mine
     assert "+0.2000" in oracle and "*" not in oracle
+    (mine,) = (row for row in html.split("<tr>")[1:] if "0.0156" in row)  # no oracle is a rival
+    assert "+0.1000" in mine and "0.0156*" in mine
     assert "corrected p is at most 0.05" in html
+    first = as_page(arena.compare(runs, baseline="oracle, bm25")).html
+    assert "which is no rival" in first and "0.0156" not in first
+
+
+def test_means_have_floors_and_ceilings_and_no_zeros(title_run, tmp_path):
+    topics = json.loads((title_run / "manifest.json").read_text())["topics"]
+    mean = {"reference_recall": 0.25, "late_rate": 0.0, "survey_rate": 0.5, "reference_count": 4.0}
+    scores = {name: dict.fromkeys(topics, value) for name, value in mean.items()}
+    floors = {
+        "predicted": mean, "other_topics": {"reference_recall": 0.05, "survey_rate": 0.75},
+        "random": {"reference_recall": 0.1, "survey_rate": 1.0},
+    }  # fmt: skip
+    runs = []
+    for name in ("mine", "oracle"):
+        made = forge(title_run, tmp_path / f"{name}1", scores, lambda m, n=name: m.update(agent=n))
+        metrics = json.loads((made / "metrics.json").read_text())
+        metrics |= {"floors": floors, "ceiling": mean}
+        (made / "metrics.json").write_text(json.dumps(metrics))
+        runs.append(f"{name}={forge(made, tmp_path / name)}")
+    found = arena.compare(runs)
+    table = means(found, brief=True)
+    assert table.header == ["report", "reference_recall", "survey_rate", "reference_count"]
+    assert table.rows == [
+        ["mine", "0.2500 (0.2500 to 0.2500; floor 0.1000)",
+         "0.5000 (0.5000 to 0.5000; floor 0.7500)", "4.0000 (4.0000 to 4.0000)"],
+        ["oracle (ceiling)", "0.2500 (0.2500 to 0.2500)", "0.5000 (0.5000 to 0.5000)",
+         "4.0000 (4.0000 to 4.0000)"],
+    ]  # fmt: skip
+    assert zeros(found) == ["late_rate"]
+    (_, share, bars), (_, count, _) = charts(found)  # of one run that is no ceiling
+    assert [(bar.name, bar.floor, bar.ceiling) for bar in bars] == [
+        ("reference_recall", 0.1, 0.25), ("survey_rate", 0.75, 0.5)
+    ]  # fmt: skip
+    assert (share.ticks[-1], count.ticks[-1]) == (0.8, 4)
+    html = as_page(found).html
+    assert "0 in every run: late_rate" in html and 'class="floor"' in html
 
 
 def tree(label, papers=(), *children):

@@ -20,7 +20,7 @@ from arena.results.comparison.comparing import (
     PairedDifference,
 )
 from arena.results.comparison.opening import ComparedRun
-from arena.results.comparison.paired import PERMUTATIONS, POWER, RESAMPLES
+from arena.results.comparison.paired import PERMUTATIONS, POWER, RESAMPLES, TIE
 from arena.runs.players import ORACLE
 from arena.runs.scoring import abstention
 from arena.text.display import count, printable
@@ -30,6 +30,7 @@ _FORMULAS = ("=", "+", "-", "@")
 _STEPS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000)
 _EFFORT = ("searches", "reads", "characters", "steps", "errors", "truncated")
 _MODEL_EFFORT = ("calls", "prompt_tokens", "completion_tokens", "dollars", "failed")
+_FLOORS = {"other_topics": "other topics", "random": "random map"}
 _TESTS = {"fisher": "Fisher's randomization test", "student": "Student's paired t-test"}
 
 
@@ -89,12 +90,13 @@ def _verdict(comparison: Comparison) -> str:
     return f"{sentence}; the difference is not tested."
 
 
-def means(comparison: Comparison, intervals: bool = False) -> Table:
+def means(comparison: Comparison, brief: bool = False) -> Table:
     """Return the means of all runs by all metrics, with the ceiling; the best ones bold.
 
-    With `intervals` a cell is a text, the mean and both ends of its interval.
+    If `brief` a cell is a text, the mean with both ends of its interval and its floor; `zeros` are
+    left out, and an oracle that reaches the ceiling is the row of the ceiling.
     """
-    metrics = comparison.metrics
+    metrics = [m for m in comparison.metrics if not (brief and m.metric in zeros(comparison))]
     rows: list[list[Any]] = [
         [_marked(run), *(m.means[run.name].mean if run.name in m.means else None for m in metrics)]
         for run in comparison.runs
@@ -111,16 +113,55 @@ def means(comparison: Comparison, intervals: bool = False) -> Table:
     whose = "of the task" if comparison.played else "by"
     title = f"Mean scores {whose} {comparison.task}{_mark(comparison)}"
     header = [comparison.task, *(metric.metric for metric in metrics)]
-    for run, row in zip(comparison.runs, rows if intervals else (), strict=False):
+    for run, row in zip(comparison.runs, rows if brief else (), strict=False):
         for column, metric in enumerate(metrics, 1):
-            if (ends := interval(metric.means.get(run.name))) is not None:
-                row[column] = f"{row[column]:.4f} ({ends})"
-    if comparison.played:
+            low = floor(run, metric)
+            more = [interval(metric.means.get(run.name)), low and f"floor {low:.4f}"]
+            if any(more):
+                row[column] = f"{row[column]:.4f} ({'; '.join(filter(None, more))})"
+        row[0] += " (ceiling)" * is_ceiling(comparison, run)
+    if comparison.played and not (
+        brief and any(is_ceiling(comparison, r) for r in comparison.runs)
+    ):
         rows.append(["ceiling", *(metric.ceiling for metric in metrics)])
     if len(metrics) > _MOST_COLUMNS:  # one row per metric
         header, *rows = map(list, zip(header, *rows, strict=True))
         highest = {(column - 1, row + 1) for row, column in highest}
     return _table(title, "means", header, rows, frozenset(highest))
+
+
+def pairs(comparison: Comparison, metric: MetricComparison) -> list[PairedDifference]:
+    """Return the compared pairs without those of the oracle, which is no rival."""
+    oracles = {run.name for run in comparison.runs if run.manifest["agent"] == ORACLE}
+    return [pair for pair in metric.differences if not oracles & {pair.run, pair.against}]
+
+
+def zeros(comparison: Comparison) -> list[str]:
+    """Return the metrics but the headline that are 0 in every run and for the labels."""
+    return [
+        m.metric
+        for m in comparison.metrics
+        if m.metric != comparison.headline and m.means and not m.ceiling
+        if not any(any(m.values[name]) for name in m.values)
+    ]
+
+
+def is_ceiling(comparison: Comparison, run: ComparedRun) -> bool:
+    """Return whether a run is of the oracle and has the ceiling of every metric that has one."""
+    known = [m for m in comparison.metrics if m.ceiling is not None and run.name in m.means]
+    return (
+        run.manifest["agent"] == ORACLE
+        and bool(known)
+        and all(abs(m.means[run.name].mean - (m.ceiling or 0.0)) <= TIE for m in known)
+    )
+
+
+def floor(run: ComparedRun, metric: MetricComparison) -> float | None:
+    """Return the better of both floors of a run by a metric; None for an oracle, or without."""
+    kinds = run.metrics.get("floors") if run.manifest["agent"] != ORACLE else None
+    found = [(kinds or {}).get(kind, {}).get(metric.metric) for kind in _FLOORS]
+    known = [value for value in found if value is not None]
+    return (min if metric.lower_is_better else max)(known, default=None)
 
 
 def floors(comparison: Comparison) -> list[Table]:
@@ -129,7 +170,7 @@ def floors(comparison: Comparison) -> list[Table]:
     The list is empty where the runs have no mind-maps, or are of a release without floors.
     """
     chosen = [metric.metric for metric in comparison.metrics]
-    kinds = {"predicted": "", "other_topics": "other topics", "random": "random map"}
+    kinds = {"predicted": ""} | _FLOORS
     rows: list[list[Any]] = []
     names: list[str] = []
     for run in comparison.runs:
@@ -144,10 +185,13 @@ def floors(comparison: Comparison) -> list[Table]:
     return [_table(title, "floors", [comparison.task, *names], rows)] if names else []
 
 
-def by_metric(comparison: Comparison, metric: MetricComparison, dated: str = "") -> Table:
+def by_metric(
+    comparison: Comparison, metric: MetricComparison, dated: str = "", brief: bool = False
+) -> Table:
     """Return one metric with intervals and, against a baseline, the tests.
 
-    `dated` says in the title which topics they are.
+    `dated` says in the title which topics they are. If `brief` there are the `pairs` alone, without
+    means, and without the columns that no pair fills.
     """
     guessed = f" {GUESS_MARK}" * bool(comparison.guessed)
     title = f"{metric.metric} over {_topics(comparison, metric)}{dated}{guessed}"
@@ -163,6 +207,11 @@ def by_metric(comparison: Comparison, metric: MetricComparison, dated: str = "")
             rows[-1] += _tested(tested[name], comparison) if name in tested else [None] * 7
     header = [metric.metric, "mean", _percent(comparison)]
     header += _test_header(comparison) if against is not None else []
+    if brief:
+        compared = {pair.run for pair in pairs(comparison, metric)}
+        rows = [r for r, run in zip(rows, comparison.runs, strict=True) if run.name in compared]
+        kept = [0, *(n for n in range(3, len(header)) if any(r[n] is not None for r in rows))]
+        header, rows = [header[n] for n in kept], [[row[n] for n in kept] for row in rows]
     return _table(title, metric.metric + dated, header, rows)
 
 
@@ -306,7 +355,8 @@ def _untested(comparison: Comparison) -> list[str]:
 def _found(comparison: Comparison) -> Iterator[str]:
     """Yield the smallest difference in the headline that is found, and which ones are smaller."""
     metric = next(m for m in comparison.metrics if m.metric == comparison.headline)
-    known = [(pair, pair.detectable) for pair in metric.differences if pair.detectable is not None]
+    rivals = pairs(comparison, metric)
+    known = [(pair, pair.detectable) for pair in rivals if pair.detectable is not None]
     if known:
         whose = [f"{least:.4f} ({pair.run})" for pair, least in known]
         yield (

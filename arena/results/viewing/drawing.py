@@ -9,12 +9,18 @@ import math
 import re
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from markupsafe import Markup, escape
 
 from arena.kit.terminal import MISSING
-from arena.results.comparison.comparing import MetricComparison, PairedDifference
+from arena.results.comparison import report as reports
+from arena.results.comparison.comparing import (
+    Comparison,
+    Estimate,
+    MetricComparison,
+    PairedDifference,
+)
 from arena.text.display import page_templates, shown
 
 FOLDER = Path(__file__).parent
@@ -80,10 +86,51 @@ class Axis:
         return round(self._start + (value - self.ticks[0]) * self._pixels, 1)
 
 
-def axis_of_means(metric: MetricComparison) -> Axis:
-    """Return the axis of the means of all runs, their intervals, the ceiling and 0."""
-    ends = [end for mean in metric.means.values() for end in (mean.mean, mean.low, mean.high)]
-    return Axis([0.0, *(e for e in (*ends, metric.ceiling) if e is not None)], 188, 468)
+class Bar(NamedTuple):
+    """A mean in a chart, with its interval; `place` is that of its run."""
+
+    name: str
+    place: int
+    mean: Estimate
+    floor: float | None
+    ceiling: float | None
+
+    @property
+    def ends(self) -> list[float]:
+        """All values that its chart shows."""
+        ends = (self.mean.mean, self.mean.low, self.mean.high, self.floor, self.ceiling)
+        return [end for end in ends if end is not None]
+
+
+def charts(comparison: Comparison) -> list[tuple[MetricComparison | None, Axis, list[Bar]]]:
+    """Return the charts of means: metric, axis and bars.
+
+    Metrics from -1 to 1 have one scale, and of a single run one chart, which is of no metric. An
+    oracle is the ceiling, and no bar.
+    """
+    runs = [(place, run) for place, run in enumerate(comparison.runs)]
+    runs = [(n, run) for n, run in runs if not reports.is_ceiling(comparison, run)] or runs
+    drawn, absent = dict[str, list[Bar]](), reports.zeros(comparison)
+    by_name = {m.metric: m for m in comparison.metrics if m.means and m.metric not in absent}
+    for name, m in by_name.items():
+        bars = [
+            (run.name, n, m.means[run.name], reports.floor(run, m), m.ceiling) for n, run in runs
+        ]
+        drawn[name] = [Bar(*bar) for bar in bars]
+    ends = {name: [end for bar in bars for end in bar.ends] for name, bars in drawn.items()}
+    shares = [name for name in drawn if max(map(abs, ends[name])) <= 1]
+    shared = _axis([end for name in shares for end in ends[name]])
+    others = [
+        (m, _axis(ends[name]), drawn[name]) for name, m in by_name.items() if name not in shares
+    ]
+    if len(runs) == 1:
+        every = [bar._replace(name=name) for name in shares for bar in drawn[name]]
+        return [(None, shared, every)] * bool(every) + others
+    return [(by_name[name], shared, drawn[name]) for name in shares] + others
+
+
+def _axis(ends: Iterable[float]) -> Axis:
+    return Axis([0.0, *ends], 188, 468)
 
 
 def gains(metric: MetricComparison, pair: PairedDifference) -> list[tuple[float, str, float]]:
@@ -93,3 +140,10 @@ def gains(metric: MetricComparison, pair: PairedDifference) -> list[tuple[float,
     return sorted(
         ((a - b, topic, a) for topic, a, b in values), key=lambda bar: (-sign * bar[0], bar[1])
     )
+
+
+def axis_of_gains(metric: MetricComparison, pairs: Iterable[PairedDifference]) -> Axis:
+    """Return the axis of the `gains` of all pairs, on which better is up."""
+    sign = -1 if metric.lower_is_better else 1
+    ends = [sign * gain for pair in pairs for gain, *_ in gains(metric, pair)]
+    return Axis([0.0, *ends], 140, 10, 4)
