@@ -116,9 +116,11 @@ def means(comparison: Comparison, brief: bool = False) -> Table:
     for run, row in zip(comparison.runs, rows if brief else (), strict=False):
         for column, metric in enumerate(metrics, 1):
             low = floor(run, metric)
-            more = [interval(metric.means.get(run.name)), low and f"floor {low:.4f}"]
-            if any(more):
-                row[column] = f"{row[column]:.4f} ({'; '.join(filter(None, more))})"
+            ends = interval(metric.means.get(run.name))
+            more = [] if ends is None else [ends]
+            more += [] if low is None else [f"floor {low:.4f}"]
+            if more and row[column] is not None:
+                row[column] = f"{row[column]:.4f} ({'; '.join(more)})"
         row[0] += " (ceiling)" * is_ceiling(comparison, run)
     if comparison.played and not (
         brief and any(is_ceiling(comparison, r) for r in comparison.runs)

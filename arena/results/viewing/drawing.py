@@ -102,7 +102,10 @@ class Bar(NamedTuple):
         return [end for end in ends if end is not None]
 
 
-def charts(comparison: Comparison) -> list[tuple[MetricComparison | None, Axis, list[Bar]]]:
+Chart = tuple[MetricComparison | None, Axis, list[Bar]]
+
+
+def charts(comparison: Comparison) -> list[Chart]:
     """Return the charts of means: metric, axis and bars.
 
     Metrics from -1 to 1 have one scale, and of a single run one chart, which is of no metric. An
@@ -120,13 +123,13 @@ def charts(comparison: Comparison) -> list[tuple[MetricComparison | None, Axis, 
     ends = {name: [end for bar in bars for end in bar.ends] for name, bars in drawn.items()}
     shares = [name for name in drawn if max(map(abs, ends[name])) <= 1]
     shared = _axis([end for name in shares for end in ends[name]])
-    others = [
+    others: list[Chart] = [
         (m, _axis(ends[name]), drawn[name]) for name, m in by_name.items() if name not in shares
     ]
     if len(runs) == 1:
         every = [bar._replace(name=name) for name in shares for bar in drawn[name]]
-        return [(None, shared, every)] * bool(every) + others
-    return [(by_name[name], shared, drawn[name]) for name in shares] + others
+        return [(None, shared, every), *others] if every else others
+    return [*((by_name[name], shared, drawn[name]) for name in shares), *others]
 
 
 def _axis(ends: Iterable[float]) -> Axis:
