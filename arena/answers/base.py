@@ -130,6 +130,14 @@ class AnswerKind(ABC):
         """
         return {"form": "json", "value": self.to_json(answer)}
 
+    def tally(self, answer: Any, tasks: Any, topic_id: str) -> list[tuple[str, int, int]]:
+        """Return what a page adds up over topics: words, how many, and of how many.
+
+        Such as headings that match, of all headings of the survey. None is an empty answer. By
+        default nothing.
+        """
+        return []
+
     def takes(self, metric: Metric) -> bool:
         """Return whether a metric scores answers of this kind."""
         return metric.kind in self.scored or (metric.kind == RANKING and self.has_order)

@@ -96,7 +96,8 @@ class Map(AnswerKind):
         """Return the tree, and the survey's own beside it, with what both agree on.
 
         A node has a label, children, the number of its match in the other tree or 0, and papers:
-        [id, sign], where ``=`` is filed under a matching heading there, ``!`` elsewhere.
+        [id, sign, place], where ``=`` is filed under a matching heading there, ``!`` elsewhere,
+        and the place is that heading.
         """
         from arena.mindmap import matches
 
@@ -109,6 +110,26 @@ class Map(AnswerKind):
             ["the survey's own", _drawn(own, theirs, _filed(answer, mine))],
         )
         return {"form": "trees", "value": trees}
+
+    def tally(
+        self, answer: MindMap | None, tasks: Any, topic_id: str
+    ) -> list[tuple[str, int, int]]:
+        """Return how many of the survey's headings match, and where its papers are filed."""
+        from arena.mindmap import MindMap, matches
+
+        if not (own := tasks.mind_map(topic_id)):
+            return []
+        answer = answer or MindMap("")
+        mine, theirs = matches(answer, own)
+        there, here = _filed(answer, mine), _filed(own, theirs)
+        both = [paper for paper in here if paper in there]
+        same = sum(_agree(here[paper], there[paper]) for paper in both)
+        return [
+            ("headings of the survey that match", len(theirs), own.size),
+            ("papers filed under a matching heading", same, len(here)),
+            ("papers filed elsewhere", len(both) - same, len(here)),
+            ("papers not filed", len(here) - len(both), len(here)),
+        ][: 4 if here else 1]
 
     def size(self, answer: MindMap) -> int:
         """Return the number of headings."""
@@ -150,24 +171,35 @@ def _limited(tree: MindMap, papers: Collection[str]) -> MindMap:
     )
 
 
-def _filed(tree: MindMap, numbers: Mapping[str, int]) -> dict[str, set[int]]:
-    """Return paper -> the numbers of the headings under which it is filed, 0 without a number."""
-    filed: dict[str, set[int]] = {}
+_Filed = Mapping[str, Mapping[str, int]]
+"""Paper -> label of a heading under which it is filed -> its number, 0 without one."""
+
+
+def _filed(tree: MindMap, numbers: Mapping[str, int]) -> _Filed:
+    filed: dict[str, dict[str, int]] = {}
     for node in tree.nodes():
         for paper in node.papers:
-            filed.setdefault(paper, set()).add(numbers.get(node.label, 0))
+            filed.setdefault(paper, {})[node.label] = numbers.get(node.label, 0)
     return filed
 
 
-def _drawn(
-    node: MindMap, numbers: Mapping[str, int], there: Mapping[str, Collection[int]]
-) -> dict[str, Any]:
+def _agree(here: Mapping[str, int], there: Mapping[str, int]) -> bool:
+    """Return whether two trees file a paper under headings that match."""
+    return any(number and number in there.values() for number in here.values())
+
+
+def _drawn(node: MindMap, numbers: Mapping[str, int], there: _Filed) -> dict[str, Any]:
     """Return a node as `Map.panel` has it; `there` is where the other tree files papers."""
-    number = numbers.get(node.label, 0)
-    signs = {p: "=" if number and number in there[p] else "!" for p in node.papers if p in there}
+    here = {node.label: numbers.get(node.label, 0)}
+    papers = [
+        [p, "=" if _agree(here, there[p]) else "!", ", ".join(there[p])]
+        if p in there
+        else [p, "", ""]
+        for p in node.papers
+    ]
     return {
         "label": node.label,
-        "match": number,
-        "papers": [[paper, signs.get(paper, "")] for paper in node.papers],
+        "match": here[node.label],
+        "papers": papers,
         "children": [_drawn(child, numbers, there) for child in node.children],
     }

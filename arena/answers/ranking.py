@@ -39,6 +39,23 @@ class Ranking(AnswerKind):
         """Return its papers, best first."""
         return {"form": "ranking", "value": self.papers(answer)}
 
+    def tally(self, answer: Any, tasks: Any, topic_id: str) -> list[tuple[str, int, int]]:
+        """Return how many influential references are among the first, and how many others."""
+        gains, ranks = tasks.gold(topic_id).gains, self.places(answer)
+        found = {gain: [p for p in gains if (gains[p] > 1) == gain] for gain in (True, False)}
+        depths = (
+            (10, "among the first 10"),
+            (100, "among the first 100"),
+            (len(ranks), "anywhere"),
+        )
+        rows = [
+            (f"influential references {words}", sum(ranks.get(p, k + 1) <= k for p in found[True]))
+            for k, words in depths
+        ]
+        rows += [("other references anywhere", sum(p in ranks for p in found[False]))]
+        whole = [len(found[True])] * len(depths) + [len(found[False])]
+        return [(*row, of) for row, of in zip(rows, whole, strict=True) if of]
+
     def ideal(self, tasks: Any, topic_id: str) -> Any:
         """Return the references in reach by gain, then in document order."""
         return ideal_ranking(tasks.gold(topic_id).gains)

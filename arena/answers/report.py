@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,6 +15,7 @@ from arena.papers import MAX_SUBMITTED
 if TYPE_CHECKING:
     from arena.metrics import ScoreContext
 
+_CITED = "cited by the topic"
 _STANDING = {
     "reachable": "not cited by the topic", "itself": "the survey itself",
     "late": "not before the survey", "undated": "without a date", "survey": "another survey",
@@ -60,10 +62,23 @@ class Report(Ranking):
             gains, standing = tasks.gold(topic_id).gains, tasks.citation_status(topic_id, papers)
             for paper in papers:
                 found = standing.get(paper, "unknown")
-                words = "cited by the topic" if paper in gains else _STANDING[found]
+                words = _CITED if paper in gains else _STANDING[found]
                 cited[paper] = ("" if found == "reachable" else "!", words)
                 cited[paper] = ("+", words) if paper in gains else cited[paper]
         return {"form": "text", "value": answer, "cited": cited}
+
+    def tally(self, answer: Any, tasks: Any, topic_id: str) -> list[tuple[str, int, int]]:
+        """Return what the cited papers are to the topic, and which references are cited."""
+        cited = Counter(words for _, words in self.panel(answer, tasks, topic_id)["cited"].values())
+        kinds = (_CITED, *_STANDING.values())
+        rows = [(f"cited papers: {words}", cited[words], cited.total()) for words in kinds]
+        gains, papers = tasks.gold(topic_id).gains, {*self.papers(answer)}
+        for name, known in (
+            ("influential references cited", [p for p in gains if gains[p] > 1]),
+            ("references cited", [*gains]),
+        ):
+            rows.append((name, len(papers.intersection(known)), len(known)))
+        return rows
 
     def remark(self, answer: str, tasks: Any, topic_id: str) -> str:
         """Return how many entries of its list were found, if that is the minority."""

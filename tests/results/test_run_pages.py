@@ -253,14 +253,49 @@ def test_maps_agree_on_headings_and_papers():
     kind = ANSWERS.get("map")
     (_, mine), (_, theirs) = kind.panel(made, OwnMap(own), "s")["value"]
     assert [(each["label"], each["match"], each["papers"]) for each in mine["children"]] == [
-        ("Dense retrieval", 1, [["a", "="], ["b", "!"]]),
-        ("cats", 0, [["c", "!"], ["d", ""]]),
+        ("Dense retrieval", 1, [["a", "=", "dense retrieval"], ["b", "!", "indexes"]]),
+        ("cats", 0, [["c", "!", "dense retrieval"], ["d", "", ""]]),
     ]
     assert [(each["match"], each["papers"]) for each in theirs["children"]] == [
-        (1, [["a", "="], ["c", "!"]]), (0, [["b", "!"]]),
+        (1, [["a", "=", "Dense retrieval"], ["c", "!", "cats"]]),
+        (0, [["b", "!", "Dense retrieval"]]),
     ]  # fmt: skip
     ((name, alone),) = kind.panel(made, None, "s")["value"]
-    assert name == "submitted" and alone["children"][0]["papers"] == [["a", ""], ["b", ""]]
+    assert name == "submitted"
+    assert alone["children"][0]["papers"] == [["a", "", ""], ["b", "", ""]]
+    assert kind.tally(made, OwnMap(own), "s") == [
+        ("headings of the survey that match", 1, 2),
+        ("papers filed under a matching heading", 1, 3),
+        ("papers filed elsewhere", 2, 3),
+        ("papers not filed", 0, 3),
+    ]
+    nothing = [n for _, n, _ in kind.tally(None, OwnMap(own), "s")]
+    assert nothing == [0, 0, 0, 3]
+    empty = [("headings of the survey that match", 0, 1)]
+    assert kind.tally(tree("z"), OwnMap(tree("y", (), tree("x"))), "s") == empty
+
+
+class Influential(NamedTuple):
+    """Labels of a topic with these gains."""
+
+    gains: dict[str, int]
+
+    def gold(self, topic_id):
+        return self
+
+
+def test_ranks_of_influential_papers_are_counted():
+    ranking = [f"x{n}" for n in range(150)]
+    gains = {"x0": 2, "x99": 2, "x120": 2, "lost": 2, "x3": 1, "away": 1}
+    assert ANSWERS.get("ranking").tally(ranking, Influential(gains), "s") == [
+        ("influential references among the first 10", 1, 4),
+        ("influential references among the first 100", 2, 4),
+        ("influential references anywhere", 3, 4),
+        ("other references anywhere", 1, 2),
+    ]
+    assert ANSWERS.get("ranking").tally(ranking, Influential({"x3": 1}), "s") == [
+        ("other references anywhere", 1, 1)
+    ]
 
 
 def test_citations_of_a_report_have_their_standing(tiny):
@@ -273,6 +308,17 @@ def test_citations_of_a_report_have_their_standing(tiny):
         "p1": ("", "not cited by the topic"),
     }
     assert ANSWERS.get("report").panel(text, None, "s1")["cited"] == {}
+    tally = ANSWERS.get("report").tally(text, TaskSet(tiny), "s1")
+    assert [row for row in tally if row[1]] == [
+        ("cited papers: cited by the topic", 1, 4),
+        ("cited papers: not cited by the topic", 1, 4),
+        ("cited papers: not before the survey", 1, 4),
+        ("cited papers: not in the corpus", 1, 4),
+        ("influential references cited", 1, 1),
+        ("references cited", 1, 3),
+    ]
+    assert len(tally) == 9  # none is left out, so that sums over topics are of all
+    assert not any(n for _, n, _ in ANSWERS.get("report").tally(None, TaskSet(tiny), "s1"))
 
 
 def ask(body):

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from arena.corpus import Corpus
+from arena.kit.files import read_sealed, sha256_file
 from arena.kit.terminal import progress
 from arena.llm.outcomes import count_answers
 from arena.results.comparison.comparing import Comparison
@@ -22,12 +23,14 @@ from arena.runs.directory import OpenedRun
 from arena.runs.episodes import PlayedStep
 from arena.runs.players import ORACLE
 from arena.runs.replaying import replay_episodes
-from arena.runs.trajectories import answers_of
+from arena.runs.trajectories import TRAJECTORIES, answers_of
 from arena.session import step_text
 from arena.tasks import Task, TaskSet, play_order
 from arena.text.display import count
 from arena.tools import encode
 
+_Verdicts = Sequence[Sequence[str]]
+"""A statement of a report, the verdict on it, the paper that was read for it or "", and why."""
 _CREDIT = ("shapley", "headline_script", "headline_played")
 _LATER = 5  # papers of each search
 _TEXT = 2_000  # characters of an abstract, or of a survey's title
@@ -66,8 +69,10 @@ class Episodes:
         headline = run.manifest["definition"].get("headline")
         credit = read_credit(run) if self.labels else {}
         episodes = replay_episodes(run, self._corpus, topics)
+        verdicts = _read_verdicts(run)
         for record, steps in progress(episodes, desc=name, unit="episode"):
-            packed = self._episode(record, steps, funnel, run.task)
+            said = verdicts.get(record["topic_id"], [])
+            packed = self._episode(record, steps, funnel, run.task, said)
             if calls := credit.get((record["topic_id"], record.get("repeat", 0))):
                 packed["credit"] = [[call.get(name) for name in _CREDIT] for call in calls]
             self.packed.setdefault(record["topic_id"], {})[place] = packed
@@ -88,24 +93,35 @@ class Episodes:
         for topic in set(topics) & set(system.episodes):
             record = {"task": system.task.name, "topic_id": topic}
             given = record | {"answers": system.episodes[topic].answers}
-            packed = self._answers(topic, answers_of(given, system.task), system.task)
+            packed = self._answers(topic, answers_of(given, system.task), system.task, [])
             row = system.metrics["per_topic"][topic]
             packed["metrics"] = {metric: row[metric] for metric in metrics}
             self.packed.setdefault(topic, {})[place] = packed
         self._runs.append({"name": name, "task": system.task.name, "depth": None})
 
-    def _answers(self, topic: str, answers: Mapping[str, Any], task: Task) -> dict[str, Any]:
-        """Return how answers are drawn, and with labels the rank of each listed reference."""
-        tasks = self.tasks if self.labels else None
-        drawn = [
-            (stage.name, stage.answer.noun, stage.answer.panel(answers[stage.name], tasks, topic))
-            for stage in task.stages
-            if answers.get(stage.name) is not None
-        ]
+    def _answers(
+        self, topic: str, answers: Mapping[str, Any], task: Task, verdicts: _Verdicts
+    ) -> dict[str, Any]:
+        """Return how answers are drawn, and with labels their tally and the rank of references.
+
+        `verdicts` are on the statements of an answer that is a text.
+        """
+        tasks, drawn, tally = self.tasks if self.labels else None, [], list[tuple[str, int, int]]()
+        for stage in task.stages:
+            kind, given = stage.answer, answers.get(stage.name)
+            if given is not None:
+                panel = kind.panel(given, tasks, topic)
+                if kind.writes and verdicts:
+                    panel["verdicts"] = verdicts
+                    supported = sum(outcome in ("match", "true") for _, outcome, *_ in verdicts)
+                    tally.append(("statements that hold", supported, len(verdicts)))
+                drawn.append((stage.name, kind.noun, panel))
+            tally += kind.tally(given, tasks, topic) if tasks else []
         packed: dict[str, Any] = {
             "answers": [(*names, self._texts.pack(encode(panel), True)) for *names, panel in drawn]
         }
         if tasks:
+            packed["tally"] = tally
             packed["ranks"] = [*map(places_of(answers, task).get, tasks.references(topic))]
         return packed
 
@@ -143,7 +159,12 @@ class Episodes:
         return said
 
     def _episode(
-        self, record: dict[str, Any], steps: Sequence[PlayedStep], funnel: RunFunnel, task: Task
+        self,
+        record: dict[str, Any],
+        steps: Sequence[PlayedStep],
+        funnel: RunFunnel,
+        task: Task,
+        verdicts: _Verdicts,
     ) -> dict[str, Any]:
         """Return an episode: lists with an entry for the reset (but "a") and for each step.
 
@@ -162,7 +183,7 @@ class Episodes:
             "end": "cut off by the budget" if record["truncated"] else "submitted",
             "usage": (usage_of(record["notes"]) or {}) | (count_answers([record["notes"]]) or {}),
             "said": self._said(record, steps),
-            **self._answers(record["topic_id"], answers, task),
+            **self._answers(record["topic_id"], answers, task, verdicts),
         }
         if not self.labels:
             return packed
@@ -210,12 +231,13 @@ class Episodes:
         refs = {each: self._references(each) if self.labels else [] for each in order}
         blocks = in_blocks([[refs[each], self.packed[each]] for each in order])
         places = [(n, m) for n, each in enumerate(blocks) for m in range(len(each))]
-        rows, episodes = [], []
+        rows, episodes, tallies = [], [], []
         for at, topic_id in enumerate(order):
             topic = self.tasks.topic(topic_id)
             about = [topic_id, topic.text[:_TEXT], topic.date, *places[at]]
             rows.append([*about, anchors[topic_id]])
             for run, packed in self.packed[topic_id].items():
+                tallies.append([run, at, packed.pop("tally", [])])
                 masks = [each[0] for each in packed.get("wanted", ())]
                 if "a" in packed:
                     episodes.append([run, at, len(packed["a"]), masks])
@@ -224,7 +246,23 @@ class Episodes:
         index = {
             "labels": self.labels, "runs": self._runs, "stages": list(STAGES.items()),
             "tools": sorted(self._tools), "topics": rows, "episodes": episodes, "texts": starts,
+            "tallies": tallies,
         }  # fmt: skip
         yield "index", block(index)
         yield from ((f"e{n}", block(each)) for n, each in enumerate(blocks))
         yield from ((f"t{n}", block(each)) for n, each in enumerate(texts))
+
+
+def _read_verdicts(run: OpenedRun) -> dict[str, _Verdicts]:
+    """Return topic -> verdicts, as ``arena judge statements`` wrote them for these episodes."""
+    path = run.directory / "judgements" / "statements.json"
+    if not path.is_file() or not run.files:
+        return {}
+    kept = read_sealed(path)
+    if kept["sha256"].get(TRAJECTORIES) != sha256_file(run.path):
+        return {}
+    names = ("statement", "outcome", "paper", "reason")
+    return {
+        topic: [[str(row.get(n) or "") for n in names] for row in (*of["cited"], *of["claims"])]
+        for topic, of in kept["reports"].items()
+    }

@@ -81,7 +81,8 @@ const stageName = (n) => {
 // The last stage is one only where a rank counts.
 const stagesHere = () => index.stages.map((_, n) => n).filter((n) => n < last || index.runs.some((run) => run.depth !== null));
 const isChosen = (place) => $("of-topic").value === "" || place === +$("of-topic").value;
-const followed = () => [...new Set(index.episodes.map(([run]) => run))].sort((a, b) => a - b);
+const rivals = (runs) => (runs.some((run) => !index.runs[run].knows) ? runs.filter((run) => !index.runs[run].knows) : runs);  // no oracle
+const followed = () => rivals([...new Set(index.episodes.map(([run]) => run))].sort((a, b) => a - b));
 function drawFunnel() {
   const runs = index.runs.map(() => ({ reached: [], lost: [] }));
   for (const [run, place, , masks] of index.episodes) {
@@ -102,6 +103,34 @@ function drawFunnel() {
     })));
   show("funnel", el("div", { class: "wide", tabindex: 0 }, el("table", { class: "funnel" }, head("listed references", ...followed().map(chip)), el("tbody", {}, body))));
   show("lost");
+}
+function drawTallies() {
+  const sums = new Map();  // words -> run -> how many, and of how many
+  for (const [run, place, rows] of index.tallies.filter((each) => isChosen(each[1]))) {
+    for (const [words, n, of] of rows) {
+      const own = sums.get(words) ?? sums.set(words, new Map()).get(words), [m, all] = own.get(run) ?? [0, 0];
+      own.set(run, [m + n, all + of]);
+    }
+  }
+  const runs = rivals([...new Set(index.tallies.map(([run]) => run))].sort((a, b) => a - b));
+  const cell = (run, own) => {
+    const [n, of] = own.get(run) ?? [0, 0], bar = el("i", { class: `bar c${run % 6}` });
+    bar.style.width = `${(100 * n) / (of || 1)}%`;
+    return el("td", { class: "stage" }, of ? [bar, el("b", {}, n), el("small", {}, ` of ${of.toLocaleString("en")}`)] : "-");
+  };
+  const rows = [...sums].filter(([, own]) => runs.some((run) => own.get(run)?.[0])).map(([words, own]) => row(rowHead(words), runs.map((run) => cell(run, own))));
+  show("tallies", rows.length ? wide({ class: "funnel" }, head("sum over topics", ...runs.map(chip)), el("tbody", {}, rows)) : null);
+}
+async function drawMissed() {
+  drawTallies();
+  if ($("funnel")) drawFunnel();
+  if ($("run-a")) drawDifference();
+  const chosen = $("of-topic").value, place = chosen === "" && !$("funnel") ? 0 : chosen;
+  current = place === "" ? null : await enter(+place);
+  if (!current) return show("answered", el("p", { class: "none" }, "Choose a topic to see its answers."));
+  const [id, title, , , , anchor] = index.topics[place];
+  const ranked = current.runs.some((run) => current.all[run].ranks?.some(Boolean));
+  show("answered", el("h3", {}, el("a", { href: `#${anchor}` }, el("bdi", {}, short(title || id, 300)))), chosen === "" && el("p", { class: "none" }, "Choose another topic above."), ranked ? referenceTable(2) : null, await drawAnswers());
 }
 async function listPapers(title, fits) {
   const found = [];
@@ -256,35 +285,54 @@ function table(value, depth = 0) {  // any JSON
   const rows = value.map((part) => row(names.map((name) => el("td", { class: "left" }, Object.hasOwn(part, name) ? table(part[name], depth + 1) : ""))));
   return wide({}, el("thead", {}, el("tr", {}, names.map((name) => el("th", { scope: "col", class: "left" }, name)))), el("tbody", {}, few(rows)));
 }
-function cited(text, marks = {}) {  // a report with its citations as buttons
-  return el("div", { class: "text" }, text.split(/(@\{[^}]{0,300}\}|@[^\s;,\[\]{}]{0,300}[^\s;,\[\]{}@.:?!])/).map((part, i) => {
-    if (i % 2 === 0) return part;
+function cited(text, marks = {}) {  // a report: its headings, and its citations as buttons with their titles
+  const parts = text.split(/(@\{[^}]{0,300}\}|@[^\s;,\[\]{}]{0,300}[^\s;,\[\]{}@.:?!])/);
+  return el("div", { class: "text" }, parts.flatMap((part, i) => {
+    if (i % 2 === 0) return part.split(/^(#{1,6} .*)$/m).map((each, n) => (n % 2 ? el("strong", {}, each.replace(/^#+ /, "")) : each));
     const id = part.replace(/^@\{?|\}$/g, ""), [sign, why] = Object.hasOwn(marks, id) ? marks[id] : ["", ""];
-    const title = [named(id).title, why].filter(Boolean).join(": ");
-    return el("button", { class: `paper ${{ "+": "good", "!": "bad" }[sign] ?? ""}`, title, onclick: () => openPaper(id) }, el("bdi", {}, part));
+    const kind = { "+": ["good", "✓ "], "!": ["bad", "! "] }[sign] ?? ["", ""], title = named(id).title;
+    return [el("button", { class: `paper ${kind[0]}`, title: [id, title, why].filter(Boolean).join(": "), onclick: () => openPaper(id) }, kind[1], el("bdi", {}, title ? short(title, 48) : part))];
   }));
+}
+const VERDICTS = { mismatch: ["bad", "not supported"], not_found: ["bad", "no evidence"], false: ["bad", "held false"], tie: ["", "undecided"], failed: ["", "no verdict"], unreachable: ["", "not read"], match: ["good", "supported"], true: ["good", "held true"] };
+function statements(verdicts) {  // the doubtful ones first
+  const order = Object.keys(VERDICTS), place = (each) => order.indexOf(each[1]);
+  const rows = [...verdicts].sort((a, b) => place(a) - place(b)).map(([statement, outcome, paper, why]) => {
+    const [kind, said] = Object.hasOwn(VERDICTS, outcome) ? VERDICTS[outcome] : ["", outcome];
+    return row(el("td", { class: "left" }, el("span", { class: kind }, said)), el("td", { class: "left" }, statement, why && el("small", {}, ` ${why}`)), el("td", { class: "left" }, paper && title_(named(paper), gainOf(paper))));
+  });
+  return wide({ class: "verdicts" }, el("caption", {}, "Statements of the report, as a judge read them, the doubtful ones first"), el("thead", {}, row(["verdict", "statement", "cited paper"].map((n) => el("th", { scope: "col", class: "left" }, n)))), el("tbody", {}, few(rows)));
 }
 function problems(marks) {  // how many citations are of each kind
   const kinds = new Map();
   for (const [sign, why] of Object.values(marks)) kinds.set(why, [sign, (kinds.get(why)?.[1] ?? 0) + 1]);
   return el("p", { class: "legend" }, "Cited papers: ", kinds.size ? [...kinds].flatMap(([why, [sign, n]], i) => [i ? ", " : "", el("span", { class: { "+": "good", "!": "bad" }[sign] }, `${n} ${why}`)]) : "none");
 }
+function signsOf(node) {  // of all papers below a heading, as the kind of answer draws them
+  return [...list(node?.papers).map((each) => (Array.isArray(each) ? each[1] : "")), ...list(node?.children).flatMap(signsOf)];
+}
+function share(node) {  // a bar of what both maps file alike, elsewhere, and what only one has
+  const signs = signsOf(node), of = (sign) => signs.filter((each) => each === sign).length;
+  if (!signs.some(Boolean)) return signs.length ? el("small", {}, ` ${signs.length}`) : null;
+  const words = `${of("=")} alike, ${of("!")} elsewhere, ${of("")} only here`;
+  return el("span", { class: "share", role: "img", "aria-label": words, title: words }, ["=", "!"].map((sign) => el("i", { class: sign === "=" ? "alike" : "else", style: `width: ${(100 * of(sign)) / signs.length}%` })));
+}
 function tree(node) {
   const papers = list(node?.papers).map((each) => (Array.isArray(each) ? each : [each, ""])), below = list(node?.children);
-  const label = [el("bdi", { class: node?.match ? "good" : null }, words(node?.label || "(no heading)")), node?.match ? el("b", { class: "hit" }, ` =${node.match}`) : null, papers.length ? el("small", {}, ` ${papers.length}`) : null];
-  const listed = papers.map(([id, sign]) => el("li", { class: { "=": "good", "!": "bad" }[sign] }, title_(named(id), 0)));
-  return el("li", {}, listed.length ? el("details", {}, el("summary", {}, label), el("ul", {}, few(listed))) : label, below.length ? el("ul", {}, below.map(tree)) : null);
+  const label = [el("bdi", { class: node?.match ? "good" : null }, words(node?.label || "(no heading)")), node?.match ? el("b", { class: "hit" }, ` =${node.match}`) : null, share(node)];
+  const listed = papers.map(([id, sign, place]) => el("li", { class: { "=": "good", "!": "bad" }[sign] }, title_(named(id), 0), sign === "!" && place !== undefined ? el("small", {}, " there under ", el("bdi", {}, place)) : null));
+  return el("li", {}, listed.length ? el("details", {}, el("summary", {}, label, el("small", {}, ` ${count(listed.length, "paper")}`)), el("ul", {}, few(listed))) : label, below.length ? el("ul", {}, below.map(tree)) : null);
 }
 function agreement(root) {
   const all = [], walk = (node) => (all.push(node), node.children.forEach(walk));
   walk(root);
-  const signs = all.flatMap((node) => node.papers.map((paper) => paper[1])), of = (sign) => signs.filter((each) => each === sign).length;
-  return el("p", { class: "legend" }, `${all.filter((node) => node.match).length} of ${count(all.length - 1, "heading")} match; `, el("span", { class: "good" }, `${count(of("="), "paper")} under a matching heading`), ", ", el("span", { class: "bad" }, `${of("!")} elsewhere`), `, ${of("")} only here`);
+  const signs = signsOf(root), of = (sign) => signs.filter((each) => each === sign).length;
+  return el("p", { class: "legend" }, `${all.filter((node) => node.match).length} of ${count(all.length - 1, "heading")} match; `, signs.length ? el("span", { class: "good" }, `${count(of("="), "paper")} under a matching heading`) : "no papers are filed", signs.length ? [", ", el("span", { class: "bad" }, `${of("!")} elsewhere`), `, ${of("")} only here`] : null);
 }
 async function drawAnswer(parts) {  // as the kind of answer has it
-  const { form, value, cited: marks } = await read(parts);
+  const { form, value, cited: marks, verdicts } = await read(parts);
   if (form === "ranking") return listing(value.map(named));
-  if (form === "text") return [Object.keys(marks).length ? problems(marks) : null, el("div", { class: "reading", tabindex: 0 }, cited(value, marks))];
+  if (form === "text") return [Object.keys(marks).length ? problems(marks) : null, el("div", { class: "reading", tabindex: 0 }, cited(value, marks)), verdicts && statements(verdicts)];
   if (form === "trees") return el("div", { class: "two" }, value.map(([name, root]) => el("section", {}, el("h4", {}, name), value.length > 1 && agreement(root), el("ul", { class: "tree" }, tree(root)))));
   return table(value);
 }
@@ -329,15 +377,28 @@ function queriesOf(run) {
     return [el("li", {}, text.length > 80 ? el("details", {}, el("summary", {}, quoted(short(text, 80)), about), quoted(text)) : [quoted(text), about])];
   });
 }
-function referenceTable() {
+function referenceTable(least = 1) {  // of references with this gain or more
   const { refs, all, runs } = current, missed = 10 ** 9;
-  const unaided = runs.filter((run) => !index.runs[run].knows), fair = unaided.length ? unaided : runs;
-  const rank = (run, i) => all[run].ranks[i], best = (i) => Math.min(...fair.map((run) => rank(run, i) ?? missed));
-  const order = refs.map((_, i) => i).filter((i) => refs[i][1]).sort((i, j) => refs[j][1] - refs[i][1] || best(i) - best(j));
+  const rank = (run, i) => all[run].ranks[i], best = (i) => Math.min(...rivals(runs).map((run) => rank(run, i) ?? missed));
+  const order = refs.map((_, i) => i).filter((i) => refs[i][1] >= least).sort((i, j) => refs[j][1] - refs[i][1] || best(i) - best(j));
   const cell = (n) => el("td", { class: n === null ? null : n <= 10 ? "near" : n <= 100 ? "mid" : "far" }, n === null ? "–" : n || "✓");
-  const rows = order.map((i) => el("tr", { class: best(i) === missed ? "missed" : null }, rowHead(title_(paperOf(refs[i][0]), refs[i][1])), runs.map((run) => cell(rank(run, i)))));
-  const found = row(rowHead("found"), runs.map((run) => `${order.filter((i) => rank(run, i) !== null).length} of ${order.length}`));
-  return [el("h3", {}, "References found and missed"), starLegend(), wide({ class: "gold ranks" }, el("caption", {}, "The rank at which each run submitted each reference in reach, influential ones first; – is missed."), head("paper", ...runs.map(chip)), el("tbody", {}, few(rows, 40)), el("tfoot", {}, found))];
+  const rows = order.map((i) => el("tr", { class: best(i) === missed ? "missed" : null }, rowHead(title_(paperOf(refs[i][0]), refs[i][1])), rivals(runs).map((run) => cell(rank(run, i)))));
+  const found = row(rowHead("found"), rivals(runs).map((run) => `${order.filter((i) => rank(run, i) !== null).length} of ${order.length}`));
+  if (!order.length) return [];
+  return [el("h3", {}, least > 1 ? "Ranks of the influential references" : "References found and missed"), starLegend(), wide({ class: "gold ranks" }, el("caption", {}, "The rank at which each run submitted or first cited each of them; – is missed."), head("paper", ...rivals(runs).map(chip)), el("tbody", {}, few(rows, least > 1 ? 15 : 40)), el("tfoot", {}, found))];
+}
+async function drawAnswers() {  // of the current topic, without those that copy its labels
+  const { all, runs } = current, parts = [];
+  for (const [stage, noun] of new Map(runs.flatMap((run) => all[run].answers.map((each) => [each[0], each[1]])))) {
+    parts.push(el("h3", {}, `Answers: ${noun}s`));
+    const drawn = [];
+    for (const run of rivals(runs)) {
+      const answer = all[run].answers.find((each) => each[0] === stage);
+      drawn.push(el("section", {}, el("h4", {}, chip(run)), answer ? await drawAnswer(answer[2]) : el("p", { class: "none" }, "nothing")));
+    }
+    parts.push(...(drawn.some((each) => each.querySelector(".tree, .text")) ? drawn : [columns(drawn)]));
+  }
+  return parts;
 }
 async function showTopic(place) {
   current = await enter(place);
@@ -355,15 +416,7 @@ async function showTopic(place) {
     wide({ class: "scored ranks" }, head("", ...runs.map((run) => (all[run].a ? el("a", { href: address(run, place, 1), title: "open the episode" }, chip(run)) : chip(run)))), el("tbody", {}, rows)),
   ];
   if (runs.some((run) => all[run].ranks?.some(Boolean))) parts.push(...referenceTable());
-  for (const [stage, noun] of new Map(runs.flatMap((run) => all[run].answers.map((each) => [each[0], each[1]])))) {
-    parts.push(el("h3", {}, `Answers: ${noun}s`));
-    const drawn = [];
-    for (const run of runs) {
-      const answer = all[run].answers.find((each) => each[0] === stage);
-      drawn.push(el("section", {}, el("h4", {}, chip(run)), answer ? await drawAnswer(answer[2]) : el("p", { class: "none" }, "nothing")));
-    }
-    parts.push(drawn.some((each) => each.querySelector(".tree")) ? drawn : columns(drawn));
-  }
+  parts.push(...(await drawAnswers()));
   const sent = played.map((run) => [run, queriesOf(run)]).filter(([, queries]) => queries.length);
   if (sent.length) parts.push(el("h3", {}, "Queries sent"), columns(sent.map(([run, queries]) => el("section", {}, el("h4", {}, chip(run)), el("ol", {}, few(queries))))));
   const beside = el("div", { class: "wide", tabindex: 0, id: "beside" });
@@ -583,6 +636,7 @@ async function route() {
     return scrollTo(0, 0);
   }
   current = null;
+  if (target.id === "missed") await drawMissed();
   document.getElementById(kind)?.scrollIntoView();
 }
 const trouble = (error) => {
@@ -600,18 +654,15 @@ async function begin() {
   last = index.stages.length - 1;
   marks = document.body.dataset.marks;
   const option = (value, text) => el("option", { value }, short(text, 80));
-  if ($("funnel")) {
-    $("of-topic").append(...index.topics.map(([id, title], place) => option(place, title || id)));
-    $("of-topic").addEventListener("change", () => (drawFunnel(), $("run-a") && drawDifference()));
-    drawFunnel();
-    if ($("run-a")) {
-      for (const id of ["run-a", "run-b"]) {
-        $(id).append(...followed().map((run) => option(run, index.runs[run].name)));
-        $(id).addEventListener("change", drawDifference);
-      }
-      $("run-a").value = followed()[1] ?? 0;
-      drawDifference();
+  $("of-topic")?.append(...index.topics.map(([id, title], place) => option(place, title || id)));
+  $("of-topic")?.addEventListener("change", () => drawMissed().catch(trouble));
+  if ($("run-a")) {
+    for (const id of ["run-a", "run-b"]) {
+      $(id).append(...followed().map((run) => option(run, index.runs[run].name)));
+      $(id).addEventListener("change", drawDifference);
     }
+    $("run-a").value = followed()[1] ?? 0;
+    $("differing").hidden = followed().length < 2;
   }
   $("tool").append(...index.tools.map((tool) => option(tool, tool)));
   $("find").addEventListener("submit", (event) => search(event).catch(trouble));
