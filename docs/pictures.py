@@ -81,6 +81,8 @@ def pictures(demo: Path) -> tuple[list[Picture], list[Picture]]:
     run(demo / "synthetic", "report", "digest", report, topics=topics[:1])
     written.write_text(as_page([report], demo / "synthetic").html, "utf-8")
     end = f"e/{quote('digest, bm25')}/{quote(topics[0])}/{10**6}"
+    maps = [demo / "runs" / f"organization-{agent}" for agent in ("clustering", "random")]
+    (demo / "pictures-maps.html").write_text(as_page(maps, demo / "synthetic").html, "utf-8")
     shown = [
         Picture("viewing", page.name, at(1)),
         Picture("report", written.name, end),
@@ -88,6 +90,8 @@ def pictures(demo: Path) -> tuple[list[Picture], list[Picture]]:
     ]
     views = {
         "runs": Picture("", page.name, "missed", ("#funnel button.lost >> nth=1",)),
+        "maps": Picture("", "pictures-maps.html", "missed"),
+        "report": Picture("", written.name, "s1"),
         "episode": Picture("", page.name, at(2)),
         "survey": Picture("", page.name, "s1", ("#aligned summary",)),
         "paper": Picture(

@@ -10,11 +10,12 @@ from urllib.parse import quote
 import pytest
 from helpers import Memory, call
 from llm_server import tool_call
-from test_compare_page import POISON, TURNED
+from test_compare_page import POISON, TURNED, unpacked
 
 import arena
 from arena.agents import Agent
 from arena.corpus import Corpus
+from arena.kit.files import sealed, sha256_file, write_json
 from arena.results.viewing import as_page
 from arena.runs.credit import write_credit
 from arena.runs.directory import OpenedRun
@@ -316,7 +317,7 @@ def test_maps_stand_beside_the_topics_own_and_pages_without_labels_have_none(
     assert numbers["papers filed elsewhere"] == elsewhere
     assert numbers.get("papers filed under a matching heading", "0") == alike
     tab.locator("#answered .two summary").first.press("Enter")
-    assert " there under " in tab.locator("#answered li.bad").first.inner_text()
+    assert " other map: " in tab.locator("#answered li.bad").first.inner_text()
     assert tab.locator("#answered .share").first.get_attribute("aria-label").endswith("only here")
     path.write_text(as_page(runs, synthetic, labels=False).html, "utf-8")
     tab = visit(path, "#episodes")
@@ -336,8 +337,34 @@ def test_citations_of_a_report_are_verified(synthetic, tmp_path, visit):
     tab = visit(path, "#s1")
     told = tab.inner_text("#topic .legend >> nth=1")
     assert re.fullmatch(r"Cited papers: \d+ cited by the topic", told)
-    good = tab.locator("#topic .text button.paper.good").count()
-    assert good >= int(told.split()[2]) and not tab.locator("#topic button.paper.bad").count()
+    good = tab.locator("#topic .text button.paper.good")
+    assert good.count() >= int(told.split()[2]) and good.first.inner_text().startswith("✓ ")
+    assert not tab.locator("#topic button.paper.bad, #topic .verdicts").count()
+    assert "#" not in tab.locator("#topic .text strong").first.inner_text()
+
+
+def test_statements_have_their_verdicts(synthetic, tmp_path, visit):
+    arena.run(synthetic, "report", "oracle", tmp_path / "run", topics=1)
+    run, path = OpenedRun(tmp_path / "run"), tmp_path / "view.html"
+    topic = next(run.episodes())["topic_id"]
+    cited = [
+        {"statement": "It rains.", "outcome": "match", "paper": "p", "reason": "So it is."},
+        {"statement": POISON, "outcome": "not_found", "paper": None},
+    ]
+    reports = {topic: {"cited": cited, "claims": [{"statement": "Sun.", "outcome": "tie"}]}}
+    hashes = {"trajectories.jsonl": sha256_file(run.path)}
+    (run.directory / "judgements").mkdir()
+    file = run.directory / "judgements" / "statements.json"
+    write_json(file, sealed({"reports": reports, "sha256": hashes}))
+    path.write_text(as_page([run.directory], synthetic).html, "utf-8")
+    tab = visit(path, "#missed")
+    rows = tab.locator("#answered .verdicts tbody tr").all_inner_texts()
+    assert [row.split("\t")[0] for row in rows] == ["no evidence", "undecided", "supported"]
+    assert "<script>" in rows[0] and "So it is." in rows[2]
+    told = tab.locator("#tallies tbody tr").first.inner_text().split("\t")
+    assert told == ["verdicts that a statement holds", "\n1 of 2"]  # one is undecided
+    write_json(file, sealed({"reports": reports, "sha256": hashes | {"trajectories.jsonl": "0"}}))
+    assert "It rains." not in str(unpacked(as_page([run.directory], synthetic).html))  # of others
 
 
 def test_ids_of_arxiv_and_doi_are_links(page, visit):

@@ -31,6 +31,7 @@ from arena.tools import encode
 
 _Verdicts = Sequence[Sequence[str]]
 """A statement of a report, the verdict on it, the paper that was read for it or "", and why."""
+_DECIDED = {"match": True, "mismatch": False, "not_found": False, "true": True, "false": False}
 _CREDIT = ("shapley", "headline_script", "headline_played")
 _LATER = 5  # papers of each search
 _TEXT = 2_000  # characters of an abstract, or of a survey's title
@@ -113,8 +114,9 @@ class Episodes:
                 panel = kind.panel(given, tasks, topic)
                 if kind.writes and verdicts:
                     panel["verdicts"] = verdicts
-                    supported = sum(outcome in ("match", "true") for _, outcome, *_ in verdicts)
-                    tally.append(("statements that hold", supported, len(verdicts)))
+                    decided = [_DECIDED[each[1]] for each in verdicts if each[1] in _DECIDED]
+                    row = ("verdicts that a statement holds", sum(decided), len(decided))
+                    tally.append(row)
                 drawn.append((stage.name, kind.noun, panel))
             tally += kind.tally(given, tasks, topic) if tasks else []
         packed: dict[str, Any] = {

@@ -101,7 +101,7 @@ function drawFunnel() {
       const press = () => listPapers(`Lost by ${index.runs[run].name} after: ${stageName(n)}`, (r, p, i, mask) => r === run && isChosen(p) && lostAfter(mask) === n);
       return el("td", { class: "stage" }, bar, el("b", {}, reached[n] ?? 0), lost[n] ? el("button", { onclick: press, class: "lost", "aria-label": `list the ${lost[n]} lost after it` }, `−${lost[n]}`) : null);
     })));
-  show("funnel", el("div", { class: "wide", tabindex: 0 }, el("table", { class: "funnel" }, head("listed references", ...followed().map(chip)), el("tbody", {}, body))));
+  show("funnel", el("div", { class: "wide", tabindex: 0 }, el("table", { class: "funnel ranks" }, head("listed references", ...followed().map(chip)), el("tbody", {}, body))));
   show("lost");
 }
 function drawTallies() {
@@ -119,7 +119,7 @@ function drawTallies() {
     return el("td", { class: "stage" }, of ? [bar, el("b", {}, n), el("small", {}, ` of ${of.toLocaleString("en")}`)] : "-");
   };
   const rows = [...sums].filter(([, own]) => runs.some((run) => own.get(run)?.[0])).map(([words, own]) => row(rowHead(words), runs.map((run) => cell(run, own))));
-  show("tallies", rows.length ? wide({ class: "funnel" }, head("sum over topics", ...runs.map(chip)), el("tbody", {}, rows)) : null);
+  show("tallies", rows.length ? wide({ class: "funnel ranks" }, head($("of-topic").value === "" ? "sum over topics" : "of this topic", ...runs.map(chip)), el("tbody", {}, rows)) : null);
 }
 async function drawMissed() {
   drawTallies();
@@ -313,14 +313,14 @@ function signsOf(node) {  // of all papers below a heading, as the kind of answe
 }
 function share(node) {  // a bar of what both maps file alike, elsewhere, and what only one has
   const signs = signsOf(node), of = (sign) => signs.filter((each) => each === sign).length;
-  if (!signs.some(Boolean)) return signs.length ? el("small", {}, ` ${signs.length}`) : null;
+  if (!signs.some(Boolean)) return null;
   const words = `${of("=")} alike, ${of("!")} elsewhere, ${of("")} only here`;
   return el("span", { class: "share", role: "img", "aria-label": words, title: words }, ["=", "!"].map((sign) => el("i", { class: sign === "=" ? "alike" : "else", style: `width: ${(100 * of(sign)) / signs.length}%` })));
 }
 function tree(node) {
   const papers = list(node?.papers).map((each) => (Array.isArray(each) ? each : [each, ""])), below = list(node?.children);
   const label = [el("bdi", { class: node?.match ? "good" : null }, words(node?.label || "(no heading)")), node?.match ? el("b", { class: "hit" }, ` =${node.match}`) : null, share(node)];
-  const listed = papers.map(([id, sign, place]) => el("li", { class: { "=": "good", "!": "bad" }[sign] }, title_(named(id), 0), sign === "!" && place !== undefined ? el("small", {}, " there under ", el("bdi", {}, place)) : null));
+  const listed = papers.map(([id, sign, place]) => el("li", { class: { "=": "good", "!": "bad" }[sign] }, title_(named(id), 0), sign === "!" && place !== undefined ? el("small", {}, " other map: ", el("bdi", {}, place)) : null));
   return el("li", {}, listed.length ? el("details", {}, el("summary", {}, label, el("small", {}, ` ${count(listed.length, "paper")}`)), el("ul", {}, few(listed))) : label, below.length ? el("ul", {}, below.map(tree)) : null);
 }
 function agreement(root) {
