@@ -7,9 +7,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from numba import njit
 
-__all__ = ["kernel", "say_compiling"]
+__all__ = ["kernel", "kth_largest", "say_compiling"]
 
 
 def kernel(function: Callable[..., Any] | None = None, **options: Any) -> Callable[..., Any]:
@@ -21,6 +22,32 @@ def kernel(function: Callable[..., Any] | None = None, **options: Any) -> Callab
     except RuntimeError:  # neither beside the code, nor below a home, can anything be written
         made = njit(nogil=True, **options)(function)
     return made
+
+
+@kernel
+def kth_largest(values, count, k) -> Any:  # type: ignore[no-untyped-def]
+    """Return the `k`-th largest of the first `count` >= `k` >= 1 values, none of them NaN.
+
+    Hoare's FIND (CACM 4(7), 1961), since numba takes ten times as long to compile np.partition.
+    """
+    some = values[:count].copy()
+    low, high, place = np.int64(0), np.int64(count - 1), np.int64(k - 1)
+    while low < high:
+        pivot = some[(low + high) >> 1]
+        i, j = low, high
+        while i <= j:
+            while some[i] > pivot:
+                i += 1
+            while some[j] < pivot:
+                j -= 1
+            if i <= j:
+                some[i], some[j] = some[j], some[i]
+                i += 1
+                j -= 1
+        if j < place < i:
+            break
+        low, high = (low, j) if place <= j else (i, high)
+    return some[place]
 
 
 def say_compiling(kernel: Any) -> None:

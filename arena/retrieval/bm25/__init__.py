@@ -19,7 +19,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache, partial
-from itertools import accumulate, chain
+from itertools import accumulate, chain, pairwise
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple
 
@@ -215,9 +215,12 @@ class BM25Retriever(LexicalEngine):
             bounds.append(len(words))
         if not words:
             return [_NOTHING] * len(requests)
+        numbers = np.array(self._find(words))
+        for low, high in pairwise(bounds):  # a score does not depend on the order of the words
+            numbers[low:high].sort()
         starts, docs = self._starts, self._docs
         terms, begins, frequencies, odds, matches = self._kernel.count(
-            np.array(self._find(words)),
+            numbers,
             np.array(bounds),
             np.array([scope.horizon for scope in scopes]),
             np.array([scope.documents for scope in scopes]),

@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from arena.kit.kernels import kernel
+from arena.kit.kernels import kernel, kth_largest
 
 BLOCK = 65536  # 512 kB of sums: a second-level cache; a power of two, to be a mask
 _STRIPE = 64  # documents that are skipped together; divides a block
@@ -51,7 +51,7 @@ def _keep_best(documents, scores, count, k) -> Any:  # type: ignore[no-untyped-d
 
     The candidates are in document order and stay so; of equal scores the earlier ones are kept.
     """
-    threshold = np.partition(scores[:count], count - k)[count - k]
+    threshold = kth_largest(scores, count, k)
     equal = np.int64(k)
     for i in range(count):
         equal -= np.int64(scores[i] > threshold)
@@ -194,8 +194,8 @@ def _search(  # type: ignore[no-untyped-def]
             _keep_best(found, scores, size, k)
             size = np.int64(k)
         order = np.argsort(-scores[:size], kind="mergesort")  # stable: ties stay in document order
-        result[:size] = found[:size][order]
-        result_scores[:size] = scores[:size][order]
+        for i in range(size):  # numba takes seconds to compile an assignment of arrays
+            result[i], result_scores[i] = found[order[i]], scores[order[i]]
     return size
 
 
@@ -264,8 +264,8 @@ def count(  # type: ignore[no-untyped-def]
 ) -> Any:
     """Return what the weights of the terms of many queries are made of.
 
-    The `numbers` of the terms of query i, repeats kept and -1 for an unknown one, begin at
-    bounds[i]; they are sorted in place, so that a score does not depend on the order of the words.
+    The `numbers` of the terms of query i, ascending, repeats kept and -1 for an unknown one, begin
+    at bounds[i].
     Documents below horizons[i] count for the statistics, documents[i] of them: all but the
     ascending `hidden`, which begin at hidden_bounds[i]. `starts` and `docs` are as in `search`. All
     are int64.
@@ -280,7 +280,6 @@ def count(  # type: ignore[no-untyped-def]
     begins, matches = np.zeros(len(bounds), np.int64), np.zeros(len(horizons), np.int64)
     size = np.int64(0)
     for i in range(len(horizons)):
-        numbers[bounds[i] : bounds[i + 1]].sort()
         j = bounds[i]
         while j < bounds[i + 1]:
             term, first = numbers[j], j
@@ -290,12 +289,12 @@ def count(  # type: ignore[no-untyped-def]
                 continue
             if not 0 <= starts[term] <= starts[term + 1] <= len(docs):
                 raise ValueError("the lists of its terms are not in order")
-            postings = docs[starts[term] : starts[term + 1]]
-            before = np.searchsorted(postings, np.uint32(horizons[i]))
-            df = np.int64(before)
+            low = starts[term]
+            high = place_of(docs, low, starts[term + 1], horizons[i])
+            df = high - low
             for h in range(hidden_bounds[i], hidden_bounds[i + 1]):
-                place = np.searchsorted(postings[:before], np.uint32(hidden[h]))
-                df -= np.int64(place < before and postings[place] == hidden[h])
+                place = place_of(docs, low, high, hidden[h])
+                df -= np.int64(place < high and docs[place] == hidden[h])
             if df > 0:
                 terms[size], frequencies[size] = term, j - first
                 odds[size] = 1 + (documents[i] - df + 0.5) / (df + 0.5)

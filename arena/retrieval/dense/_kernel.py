@@ -18,7 +18,7 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
-from arena.kit.kernels import kernel
+from arena.kit.kernels import kernel, kth_largest
 from arena.retrieval.dense._codes import LANES
 
 cgutils: Any = importlib.import_module("numba.core.cgutils")  # without types
@@ -221,16 +221,16 @@ def shrink(  # type: ignore[no-untyped-def]
         if lower[i] < upper[i]:
             lower[i] = upper[i] = _exact(vectors, rows[i], query)
     order = np.argsort(-lower[:left], kind="mergesort")[:k]
-    left = len(order)
-    rows[:left], lower[:left] = rows[order], lower[order]
-    upper[:left] = lower[:left]
-    return left
+    best, scores = rows[order], lower[order]
+    for i in range(len(order)):  # numba takes seconds to compile an assignment of arrays
+        rows[i], lower[i], upper[i] = best[i], scores[i], scores[i]
+    return len(order)
 
 
 @kernel
 def _drop(k, rows, lower, upper, size, state) -> Any:  # type: ignore[no-untyped-def]
     if size > k:
-        state[1] = max(state[1], np.partition(lower[:size], size - k)[size - k])
+        state[1] = max(state[1], kth_largest(lower, size, k))
     left = 0
     for i in range(size):
         if upper[i] >= state[1]:
