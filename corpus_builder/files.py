@@ -24,8 +24,9 @@ MAX_LINE = 1 << 26
 
 
 class Lines:
-    """The lines of a file; gzip is recognised by the content, not the name.
+    r"""The lines of a file; gzip is recognised by the content, not the name.
 
+    Lines may end with ``\r`` alone, as old programs on a Mac write them.
     `number` and `bytes` count what was read so far. `sha256` is that of the file, once all lines
     have been read; `damage` says why they end early, or is None, and `packed` whether it is gzip.
     """
@@ -43,8 +44,11 @@ class Lines:
             raw = _HashingReader(opened)
             source = io.BufferedReader(raw, 1 << 20)
             packed = source.peek(2)[:2] == b"\x1f\x8b"
-            lines = cast(BinaryIO, gzip.GzipFile(fileobj=source) if packed else source)
+            lines = cast(io.BufferedReader, gzip.GzipFile(fileobj=source) if packed else source)
             try:
+                head = lines.peek(1)
+                if b"\r" in head[:-1] and b"\n" not in head:
+                    lines = io.BufferedReader(_Newlines(lines))
                 while line := lines.readline(MAX_LINE):
                     self.number, self.bytes = self.number + 1, raw.count
                     if len(line) == MAX_LINE and not line.endswith(b"\n"):
@@ -94,6 +98,21 @@ def printable_name(path: Path, what: str) -> str:
         problem = "is a directory" if path.is_dir() else problem
         raise DataError(f"{str(path)!r} {problem}. Name a file of {what}.")
     return os.fsencode(path.name).decode("utf-8", "replace")
+
+
+class _Newlines(io.RawIOBase):
+    r"""Passes bytes on, each ``\r`` as ``\n``."""
+
+    def __init__(self, source: io.BufferedReader) -> None:
+        self._source = source
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        data = self._source.read(len(buffer)).replace(b"\r", b"\n")
+        buffer[: len(data)] = data
+        return len(data)
 
 
 class _HashingReader(io.RawIOBase):

@@ -44,6 +44,7 @@ def read(tmp_path: Path, text: str | bytes) -> tuple[list[dict[str, Any]], dict[
         ("TY  - JOUR\nPY  - 2005\nTI  - Dunes\nER\n\nTY  - JOUR\nTI  - Moss\nER\n",
          ["Dunes", "Moss"]),
         ("TY  - JOUR\r\nTI  - Dunes\r\nDA  - 2005///\r\nER  - \r\n", ["Dunes"]),
+        ("TY  - JOUR\rTI  - Dunes\rPY  - 2005\rER  - \r", ["Dunes"]),
     ],
 )  # fmt: skip
 def test_ris_as_databases_write_it(tmp_path: Path, text: str, titles: list[str]) -> None:
@@ -194,6 +195,15 @@ def test_a_broken_line_of_json_costs_that_line(tmp_path: Path) -> None:
     dates = ["20180902", 20180902, "2018-09-02", None, "2018"]
     assert [record.get("date") for record in records] == dates
     assert lost == {"parts date unreadable": [1, 4]}
+
+
+@pytest.mark.parametrize("pack", [bytes, gzip.compress])
+def test_lines_that_end_as_on_old_macs(tmp_path: Path, pack: Any) -> None:
+    records, lost = read(tmp_path, pack(b"title,authors,date\rDunes,Rae Fox,2005\rMoss,,2006\r"))
+    assert [record["title"] for record in records] == ["Dunes", "Moss"] and not lost
+    records, lost = read(tmp_path, b'{"title": "Dunes"}\r\n{"title": "Moss\r"}\r\n')
+    assert [record["title"] for record in records] == ["Dunes"]
+    assert [key for key in lost if "JSON" in key]
 
 
 @pytest.mark.parametrize(
