@@ -27,6 +27,15 @@ _ALONE = (
 _UNKNOWN = "Nothing is known of repeats of {}: pool runs as NAME=RUN,RUN, or play with --repeats."
 
 
+def check_numbers(detect: float, power: float, level: float) -> None:
+    """Raise a DataError for a number that is out of its range; see `plan`."""
+    if not (0 < detect < math.inf and 0 < level < power < 1):
+        raise DataError(
+            f"detect={detect:g}, level={level:g}, power={power:g}: give a difference above 0, and "
+            "a level below the power, both between 0 and 1."
+        )
+
+
 def plan(
     comparison: Comparison,
     detect: float,
@@ -57,11 +66,7 @@ def plan(
     """
     if len(comparison.runs) > 2:
         raise DataError(f"plan for one system or two, not {len(comparison.runs)}: pool NAME=A,B.")
-    if not (0 < detect < math.inf and 0 < level < power < 1):
-        raise DataError(
-            f"detect={detect:g}, level={level:g}, power={power:g}: give a difference above 0, and "
-            "a level below the power, both between 0 and 1."
-        )
+    check_numbers(detect, power, level)
     table = next(m for m in comparison.metrics if m.metric == comparison.headline)
     size, rows = len(table.topics), comparison.runs[0].metrics["per_topic"]
     if table.clusters < FEWEST:

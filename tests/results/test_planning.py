@@ -152,6 +152,7 @@ def test_the_command(runs, capsys):
         ((*runs, "--detect", ".1"), "plan for one system or two, not 3"),
         ((runs[0], "--detect", "0"), "give a difference above 0"),
         ((runs[0], "--detect", ".1", "--power", "80"), "power=80"),
+        ((runs[0], "--detect", ".1", "--level", "0"), "detect=0.1, level=0, power=0.8: give"),
         ((runs[0], "--detect", ".1", "--metric", "recal@10"), "no metric"),
     ):
         status, said = run(*arguments)

@@ -41,6 +41,7 @@ def plan(
     from arena.text.display import count, printable
     from arena_analysis import planning
 
+    planning.check_numbers(detect, power, level)
     names = None if metric is None else [METRICS.resolve(metric)]
     compared = compare(runs, metrics=names, level=1 - level, clusters=clusters, common=common)
     found = planning.plan(compared, detect, power, level, success)
