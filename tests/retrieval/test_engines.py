@@ -7,6 +7,7 @@ import random
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -22,9 +23,11 @@ from corpus_builder.synthetic import SyntheticConfig, SyntheticCorpus
 
 ENGINES = ("bm25", "lucene", "dense", "ivf")
 WITHOUT_JAVA = ("bm25", "dense", "ivf")
+WITH_TORCH = pytest.mark.skipif(find_spec("torch") is None, reason="the extra gpu is not installed")
 NAMES = [
     *WITHOUT_JAVA,
     "hybrid(bm25,dense)",
+    pytest.param("gpu(dense)", marks=WITH_TORCH),
     pytest.param("lucene", marks=pytest.mark.slow),
     pytest.param("hybrid(bm25,lucene,dense)", marks=pytest.mark.slow),
 ]
@@ -35,6 +38,9 @@ QUERIES = ("membrane", "selective membrane erosion in knots", "lattice of the", 
 def test_no_engine_is_left_out():
     names = (n for n in RETRIEVERS.names() if not issubclass(RETRIEVERS.get(n), Combiner))
     assert set(ENGINES) == set(names)
+    combiners = {n for n in RETRIEVERS.names() if issubclass(RETRIEVERS.get(n), Combiner)}
+    combined = {str(getattr(name, "values", [name])[0]).partition("(")[0] for name in NAMES}
+    assert combiners - combined == {"ray"}  # test_ray_search.py, on a cluster
 
 
 @pytest.fixture(scope="session")

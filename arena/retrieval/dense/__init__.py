@@ -115,8 +115,16 @@ class Dense(Retriever):
         """
         if requests and requests[0].scope.window is not None:
             return self._in_window(requests, *requests[0].scope.window)
+        return self.rank(requests, self.search_rows)
+
+    def rank(
+        self,
+        requests: Sequence[Request],
+        search_rows: Callable[[Sequence[RowRequest]], list[RowRanking]],
+    ) -> list[Ranking]:
+        """Return what `search_rows` finds for requests without a window, as documents."""
         asked = {i: rows for i, each in enumerate(requests) if (rows := self._in_rows(*each))}
-        found = dict(zip(asked, self.search_rows([*asked.values()]), strict=True))
+        found = dict(zip(asked, search_rows([*asked.values()]), strict=True))
         return [self._in_documents(found.get(i)) for i in range(len(requests))]
 
     def require_same_file(self) -> None:

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from arena.errors import WorkerError
 from arena.kit.kernels import say_compiling
 from arena.kit.process import one_thread
 from arena.retrieval.dense._codes import Codes, shorten
@@ -81,6 +82,38 @@ class FlatSearch:
         scores = np.empty(len(rows))
         self._kernel.exact(self._bits, rows, query.astype(np.float64), scores)
         return scores
+
+    def choose(
+        self,
+        requests: Sequence[RowRequest],
+        starts: NDArray[np.int64],
+        rows: NDArray[np.int64],
+        scores: NDArray[np.float64],
+        error: float,
+    ) -> list[RowRanking]:
+        """Return the best of the rows that something else chose, and scored roughly.
+
+        Those of request i are `rows` from starts[i] to starts[i + 1], of equal exact scores the
+        lower one first. A score is off by at most `error`.
+
+        Raises:
+            WorkerError: if a score is off by more.
+        """
+        mine = slice(starts[0], starts[-1])
+        rows, starts, sizes = rows[mine].copy(), starts - starts[0], np.zeros(len(requests), int)
+        lower, upper = scores[mine] - error, scores[mine] + error
+        queries = np.stack([request.query for request in requests]).astype(np.float64)
+        ks = np.array([request.k for request in requests])
+        if not self._kernel.choose(self._bits, queries, ks, starts, rows, lower, upper, sizes):
+            raise WorkerError(
+                f"the device scored a paper more than {error:.2g} off, so it does not add products "
+                "of float16 numbers in float32. Search with dense itself, without gpu."
+            )
+        found = zip(starts.tolist(), sizes.tolist(), strict=False)
+        return [
+            RowRanking(rows[low : low + size].copy(), lower[low : low + size].copy())
+            for low, size in found
+        ]
 
     def _group(self, requests: list[RowRequest]) -> Iterator[RowRanking]:
         sizes = [min(2 * each.k + _SPARE, each.end) for each in requests]

@@ -26,6 +26,7 @@ _PLAIN: bool = importlib.import_module("numba.core.config").DISABLE_JIT
 make_array: Any = importlib.import_module("numba.np.arrayobj").make_array
 _STRIDE = 64  # scores that are skipped together
 _SCORED = 2048  # rows between two looks at the scores
+_CHECKED = 8  # candidates of something else whose scores are compared with what it promises
 _AHEAD = 8192  # bytes that memory is asked for ahead of a scan
 
 
@@ -225,6 +226,26 @@ def shrink(  # type: ignore[no-untyped-def]
     for i in range(len(order)):  # numba takes seconds to compile an assignment of arrays
         rows[i], lower[i], upper[i] = best[i], scores[i], scores[i]
     return len(order)
+
+
+@kernel
+def choose(  # type: ignore[no-untyped-def]
+    vectors, queries, ks, starts, rows, lower, upper, sizes
+) -> Any:
+    """Leave the best candidates of each query, first in its part, and write how many they are.
+
+    Returns False if the exact score of one, of some for each query, is not within its bounds.
+    """
+    for i in range(len(ks)):
+        size, mine = starts[i + 1] - starts[i], slice(starts[i], starts[i + 1])
+        for j in range(starts[i], starts[i + 1], max(1, size // _CHECKED)):
+            if not lower[j] <= _exact(vectors, rows[j], queries[i]) <= upper[j]:
+                return False
+        state = np.array([0.0, -np.inf])
+        sizes[i] = shrink(
+            vectors, queries[i], ks[i], rows[mine], lower[mine], upper[mine], size, state, True
+        )
+    return True
 
 
 @kernel

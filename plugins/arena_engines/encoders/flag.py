@@ -151,7 +151,7 @@ class FlagEncoder:
 
     @once
     def _where(self) -> tuple[str, str]:
-        device = _resolve_device(self._device)
+        device = resolve_device(self._device)
         automatic = "float16" if device.startswith("cuda") else "float32"
         return device, automatic if self._precision == "auto" else self._precision
 
@@ -322,7 +322,7 @@ def _note_fork() -> None:
 os.register_at_fork(after_in_child=_note_fork)
 
 
-def _resolve_device(device: str) -> str:
+def resolve_device(device: str) -> str:
     """Return the device to use; looks for a driver first, because importing torch takes seconds."""
     if device == "auto":
         return "cuda" if _has_cuda() else "cpu"

@@ -1,0 +1,148 @@
+"""Dense search on a device: the bound holds for any sum of products, and the bits are the CPU's."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pytest
+from helpers import build_synthetic
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from test_dense_codes import fractions, kinds, rows_of, seeds
+
+import arena
+from arena.errors import DataError, WorkerError
+from arena.retrieval.dense import FlatSearch, RowRequest
+from arena.retrieval.dense._codes import encode_rows
+from arena_engines.device import DeviceSearch, error_bound
+
+torch = pytest.importorskip("torch", reason="the extra gpu is not installed")
+
+
+def truncated(value: Fraction, unit: Fraction) -> Fraction:
+    return int(value / unit) * unit  # towards zero
+
+
+def exponent(value: Fraction) -> Fraction:
+    """Return the largest power of two that is at most |value|, which is not 0."""
+    power = Fraction(2) ** (abs(value.numerator).bit_length() - value.denominator.bit_length())
+    return power if power <= abs(value) else power / 2
+
+
+def added(values: list[Fraction]) -> Fraction:
+    """Add as a tensor core with 24 bits and no more: addends shifted to the largest, cut off."""
+    largest = max(values, key=abs)
+    if not largest:
+        return largest
+    total = sum(truncated(value, exponent(largest) / 2**23) for value in values)
+    return truncated(total, exponent(total) / 2**23) if total else total
+
+
+@settings(max_examples=60, deadline=None)
+@given(kind=kinds, dimension=st.integers(1, 130), seed=seeds, width=st.integers(2, 33))
+def test_no_sum_of_the_products_is_further_off_than_the_bound(kind, dimension, seed, width):
+    """In blocks, in a chain, or in any tree, with the signs as they come and all alike."""
+    rng = np.random.default_rng(seed)
+    first, second = rows_of(kind, 2, dimension, rng)
+    products = [a * b for a, b in zip(fractions(first), fractions(second), strict=True)]
+    for terms in (products, [abs(each) for each in products]):
+        chain = Fraction(0)
+        for low in range(0, dimension, width - 1):
+            chain = added([chain, *terms[low : low + width - 1]])
+        tree = list(terms)
+        while len(tree) > 1:
+            size = int(rng.integers(2, width + 1))
+            some = [tree.pop(int(rng.integers(len(tree)))) for _ in range(min(size, len(tree)))]
+            tree.append(added(some))
+        for total in (chain, *tree):
+            assert abs(total - sum(terms)) < Fraction(error_bound(dimension))
+
+
+def test_the_bound_is_not_loose_by_orders():
+    """A chain of 1/2 and of addends so small that each is cut off."""
+    dimension = 4096
+    small = Fraction(2) ** -24 * Fraction(4095, 4096)
+    total = Fraction(1, 2)
+    for _ in range(dimension - 1):
+        total = added([total, small])
+    lost = Fraction(1, 2) + (dimension - 1) * small - total
+    assert lost == (dimension - 1) * small > Fraction(error_bound(dimension)) / 8
+
+
+@settings(max_examples=60, deadline=None)
+@given(kind=kinds, dimension=st.sampled_from([1, 3, 64, 100]), seed=seeds, data=st.data())
+def test_a_device_finds_what_the_processor_finds(kind, dimension, seed, data):
+    """Bit for bit, with ties, for any batch, tile, share in memory, and number of threads."""
+    rng = np.random.default_rng(seed)
+    rows = data.draw(st.integers(1, 60) | st.integers(1000, 3000))
+    vectors = rows_of(kind, rows, dimension, rng)
+    if data.draw(st.booleans()):  # the best come last, so all are candidates
+        vectors = vectors[np.argsort(vectors[:, 0])]
+    flat = FlatSearch(vectors, encode_rows(vectors))
+    requests = []
+    for _ in range(data.draw(st.sampled_from([1, 2, 40]))):
+        query = vectors[rng.integers(rows)]
+        query = query if query.any() else np.eye(dimension, dtype=np.float16)[0]
+        end = int(rng.integers(1, rows + 1))
+        excluded = np.unique(rng.integers(0, end, rng.integers(0, 4)))[: end - 1]
+        k = int(rng.choice([1, 10, end]))
+        requests.append(RowRequest(query, min(k, end - len(excluded)), end, excluded))
+    device = DeviceSearch(
+        flat, vectors, "cpu",
+        memory=data.draw(st.sampled_from([0, dimension * rows, 1e9])),
+        threads=data.draw(st.integers(1, 3)),
+        cells=data.draw(st.sampled_from([1, 3000, 10**6])) if rows < 61 else 10**4,
+        held=data.draw(st.sampled_from([1, 500, 10**6])),
+        block=data.draw(st.sampled_from([1, 2, 64])),
+    )  # fmt: skip
+    for one, other in zip(device.search(requests), flat.search(requests), strict=True):
+        assert one.rows.tolist() == other.rows.tolist()
+        assert one.scores.tobytes() == other.scores.tobytes()
+
+
+@pytest.fixture(scope="module")
+def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    engines = ("bm25", "dense")
+    return build_synthetic(tmp_path_factory.mktemp("gpu") / "corpus", 300, 4, engines=engines)
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("gpu(bm25)", "it searches one index of the engine dense"),
+        ("gpu(hybrid(bm25,dense))", "it searches one index of the engine dense"),
+        ("gpu(bm25,dense)", "it searches one index of the engine dense"),
+        ("ray(gpu(dense))", "it searches one engine that can search a part"),
+        ("gpu", "name it as gpu(dense)"),
+    ],
+)
+def test_what_cannot_be_searched_on_a_device(small, name, message):
+    with pytest.raises(DataError) as caught:
+        arena.Corpus.open(small).retriever(name)
+    assert message in str(caught.value)
+
+
+def test_a_device_that_is_none(small):
+    with pytest.raises(DataError, match="give auto, cpu, cuda"):
+        arena.Corpus.open(small).retriever("gpu(dense)", device="abacus")
+
+
+def test_a_run_records_what_dense_records(small):
+    corpus = arena.Corpus.open(small)
+    engine = corpus.retriever("gpu(dense)", device="cpu", memory=0.5, threads=1)
+    assert engine.config == {"dense": corpus.retriever("dense").config}
+    names = [kind.__name__ for kind in engine.classes()]
+    assert names == ["GpuRetriever", "DeviceSearch", "Dense", "Static"]
+
+
+def test_arithmetic_that_the_bound_does_not_cover_is_an_error(small, monkeypatch):
+    def rounded(self, queries, rows):
+        return (queries.float() @ rows.float().T).bfloat16().float()
+
+    monkeypatch.setattr(DeviceSearch, "_product", rounded)
+    view = arena.Corpus.open(small).at("2015", retriever="gpu(dense)")
+    with pytest.raises(WorkerError, match="the device scored a paper more than"):
+        for word in ("membrane", "selective erosion", "lattice of knots"):
+            view.search(word, 50)
