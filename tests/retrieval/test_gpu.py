@@ -16,6 +16,7 @@ import arena
 from arena.errors import DataError, WorkerError
 from arena.retrieval.dense import FlatSearch, RowRequest
 from arena.retrieval.dense._codes import encode_rows
+from arena_engines import device
 from arena_engines.device import DeviceSearch, error_bound
 
 torch = pytest.importorskip("torch", reason="the extra gpu is not installed")
@@ -89,15 +90,17 @@ def test_a_device_finds_what_the_processor_finds(kind, dimension, seed, data):
         excluded = np.unique(rng.integers(0, end, rng.integers(0, 4)))[: end - 1]
         k = int(rng.choice([1, 10, end]))
         requests.append(RowRequest(query, min(k, end - len(excluded)), end, excluded))
-    device = DeviceSearch(
-        flat, vectors, "cpu",
-        memory=data.draw(st.sampled_from([0, dimension * rows, 1e9])),
-        threads=data.draw(st.integers(1, 3)),
-        cells=data.draw(st.sampled_from([1, 3000, 10**6])) if rows < 61 else 10**4,
-        held=data.draw(st.sampled_from([1, 500, 10**6])),
-        block=data.draw(st.sampled_from([1, 2, 64])),
-    )  # fmt: skip
-    for one, other in zip(device.search(requests), flat.search(requests), strict=True):
+    cells = data.draw(st.sampled_from([1, 3000, 10**6])) if rows < 61 else 10**4
+    kept = data.draw(st.sampled_from([0, 2 * dimension * rows, 1e9]))  # bytes
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(device._CELLS, "cpu", cells)
+        patch.setattr(device, "cores", lambda: data.draw(st.integers(1, 3)))
+        patch.setattr(device, "_BLOCK", data.draw(st.sampled_from([1, 2, 64])))
+        patch.setattr(device, "_HELD", data.draw(st.sampled_from([1, 500, 10**6])))
+        patch.setattr(device, "_TOGETHER", data.draw(st.sampled_from([30, 2048])))
+        patch.setattr(device, "_CPU_MEMORY", kept)
+        found = DeviceSearch(flat, vectors, "cpu").search(requests)
+    for one, other in zip(found, flat.search(requests), strict=True):
         assert one.rows.tolist() == other.rows.tolist()
         assert one.scores.tobytes() == other.scores.tobytes()
 
@@ -131,7 +134,7 @@ def test_a_device_that_is_none(small):
 
 def test_a_run_records_what_dense_records(small):
     corpus = arena.Corpus.open(small)
-    engine = corpus.retriever("gpu(dense)", device="cpu", memory=0.5, threads=1)
+    engine = corpus.retriever("gpu(dense)", device="cpu")
     assert engine.config == {"dense": corpus.retriever("dense").config}
     names = [kind.__name__ for kind in engine.classes()]
     assert names == ["GpuRetriever", "DeviceSearch", "Dense", "Static"]
@@ -143,6 +146,6 @@ def test_arithmetic_that_the_bound_does_not_cover_is_an_error(small, monkeypatch
 
     monkeypatch.setattr(DeviceSearch, "_product", rounded)
     view = arena.Corpus.open(small).at("2015", retriever="gpu(dense)")
-    with pytest.raises(WorkerError, match="the device scored a paper more than"):
+    with pytest.raises(WorkerError, match="further off than it should"):
         for word in ("membrane", "selective erosion", "lattice of knots"):
             view.search(word, 50)

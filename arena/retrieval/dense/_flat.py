@@ -84,36 +84,25 @@ class FlatSearch:
         return scores
 
     def choose(
-        self,
-        requests: Sequence[RowRequest],
-        starts: NDArray[np.int64],
-        rows: NDArray[np.int64],
-        scores: NDArray[np.float64],
-        error: float,
+        self, requests: Sequence[RowRequest], starts: NDArray[np.int64], *found: NDArray[Any]
     ) -> list[RowRanking]:
-        """Return the best of the rows that something else chose, and scored roughly.
+        """Return the best of candidates that were scored elsewhere.
 
-        Those of request i are `rows` from starts[i] to starts[i + 1], of equal exact scores the
-        lower one first. A score is off by at most `error`.
-
-        Raises:
-            WorkerError: if a score is off by more.
+        `found` are their rows, and from where to where the exact scores are, float64; those of
+        request i lie at [starts[i], starts[i + 1]), rows ascending, and are changed. WorkerError if
+        a score is found to lie elsewhere.
         """
-        mine = slice(starts[0], starts[-1])
-        rows, starts, sizes = rows[mine].copy(), starts - starts[0], np.zeros(len(requests), int)
-        lower, upper = scores[mine] - error, scores[mine] + error
-        queries = np.stack([request.query for request in requests]).astype(np.float64)
+        queries, sizes = np.stack([request.query for request in requests]), np.zeros_like(starts)
         ks = np.array([request.k for request in requests])
-        if not self._kernel.choose(self._bits, queries, ks, starts, rows, lower, upper, sizes):
+        if not self._kernel.choose(
+            self._bits, queries.astype(np.float64), ks, starts, *found, sizes
+        ):
             raise WorkerError(
-                f"the device scored a paper more than {error:.2g} off, so it does not add products "
+                "the device scored a paper further off than it should, so it does not add products "
                 "of float16 numbers in float32. Search with dense itself, without gpu."
             )
-        found = zip(starts.tolist(), sizes.tolist(), strict=False)
-        return [
-            RowRanking(rows[low : low + size].copy(), lower[low : low + size].copy())
-            for low, size in found
-        ]
+        parts = [slice(low, low + size) for low, size in zip(starts, sizes, strict=True)]
+        return [RowRanking(found[0][part].copy(), found[1][part].copy()) for part in parts[:-1]]
 
     def _group(self, requests: list[RowRequest]) -> Iterator[RowRanking]:
         sizes = [min(2 * each.k + _SPARE, each.end) for each in requests]

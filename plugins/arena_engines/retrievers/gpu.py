@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any, ClassVar
+from typing import Any, ClassVar
 
-from annotated_types import Ge
-
-from arena.errors import DataError
+from arena.errors import DataError, WorkerError, clip
 from arena.kit.lazy import once, require
 from arena.retrieval.base import Combiner, Ranking, Request, Retriever, retriever
 from arena.retrieval.dense import Dense
@@ -21,24 +19,13 @@ class GpuRetriever(Combiner):
 
     example: ClassVar[str] = "dense"
 
-    def __init__(
-        self,
-        parts: Mapping[str, Retriever],
-        *,
-        device: str = "auto",
-        memory: Annotated[float, Ge(0)] | None = None,
-        threads: Annotated[int, Ge(1)] | None = None,
-    ) -> None:
-        """Copy the vectors to the device at the first search.
+    def __init__(self, parts: Mapping[str, Retriever], *, device: str = "auto") -> None:
+        """Open the device at the first search; it changes no hit and no score.
 
         Args:
-            parts: The engine, an index of dense. None of the options changes a hit or a score.
+            parts: The engine, an index of dense.
             device: ``"auto"`` (CUDA if there is one, else the CPU), ``"cpu"``, ``"cuda"``,
-                ``"cuda:1"``, ``"mps"``.
-            memory: GB of vectors that stay on the device; by default three quarters of what is free
-                on a GPU. Each batch of searches copies the others anew.
-            threads: Threads that score candidates on the host; as many as there are processors by
-                default, and at most 16.
+                ``"cuda:1"``.
         """
         self.parts = tuple(parts.values())
         self._name, *more = parts
@@ -50,7 +37,6 @@ class GpuRetriever(Combiner):
             )
         require("the retriever gpu", "torch")
         self._engine, self._device = engine, resolve_device(device)
-        self._bytes, self._threads = None if memory is None else memory * 1e9, threads
         self.helpers = (DeviceSearch,)
 
     @property
@@ -59,14 +45,16 @@ class GpuRetriever(Combiner):
         return {self._name: self._engine.config}
 
     def search_batch(self, requests: Sequence[Request]) -> list[Ranking]:
-        """Return what the engine returns; the vectors are read once for up to 2,048 requests.
-
-        Raises:
-            WorkerError: as `DeviceSearch.search`.
-        """
-        return self._engine.rank(requests, self._search.search)
+        """Return what the engine returns; WorkerError if the device fails or is not exact."""
+        try:
+            return self._engine.rank(requests, self._search.search)
+        except RuntimeError as error:  # torch's, of memory, of a driver, or after a fork
+            raise WorkerError(
+                f"cannot search on {self._device}: {clip(str(error), 200)}. Free its memory, open "
+                "the corpus after a fork, or search with dense itself."
+            ) from error
 
     @once
     def _search(self) -> DeviceSearch:
         engine = self._engine
-        return DeviceSearch(engine.flat, engine.vectors, self._device, self._bytes, self._threads)
+        return DeviceSearch(engine.flat, engine.vectors, self._device)
