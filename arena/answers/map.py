@@ -114,21 +114,25 @@ class Map(AnswerKind):
     def tally(
         self, answer: MindMap | None, tasks: Any, topic_id: str
     ) -> list[tuple[str, int, int]]:
-        """Return how many of the survey's headings match, and where its papers are filed."""
+        """Return how many of the survey's headings match, and where its papers are filed.
+
+        Papers out of reach, which no agent can file, are not counted.
+        """
         from arena.mindmap import MindMap, matches
 
-        if not (own := tasks.mind_map(topic_id)):
+        if not (own := self.ideal(tasks, topic_id)):
             return []
         answer = answer or MindMap("")
         mine, theirs = matches(answer, own)
         there, here = _filed(answer, mine), _filed(own, theirs)
         both = [paper for paper in here if paper in there]
         same = sum(_agree(here[paper], there[paper]) for paper in both)
+        matched = sum(node.label in theirs for level, node in own.levels() if level)
         return [
-            ("headings of the survey that match", len(theirs), own.size),
-            ("papers filed under a matching heading", same, len(here)),
-            ("papers filed elsewhere", len(both) - same, len(here)),
-            ("papers not filed", len(here) - len(both), len(here)),
+            ("headings of the survey that match", matched, own.size),
+            ("papers in reach: under a matching heading", same, len(here)),
+            ("papers in reach: filed elsewhere", len(both) - same, len(here)),
+            ("papers in reach: not filed", len(here) - len(both), len(here)),
         ][: 4 if here else 1]
 
     def size(self, answer: MindMap) -> int:

@@ -40,21 +40,24 @@ class Ranking(AnswerKind):
         return {"form": "ranking", "value": self.papers(answer)}
 
     def tally(self, answer: Any, tasks: Any, topic_id: str) -> list[tuple[str, int, int]]:
-        """Return how many influential references are among the first, and how many others."""
+        """Return how many influential references in reach are how early, and of the others.
+
+        Influential ones have a gain above 1.
+        """
         gains, ranks = tasks.gold(topic_id).gains, self.places(answer)
-        found = {gain: [p for p in gains if (gains[p] > 1) == gain] for gain in (True, False)}
-        depths = (
-            (10, "among the first 10"),
-            (100, "among the first 100"),
-            (len(ranks), "anywhere"),
-        )
+        influential = [paper for paper in gains if gains[paper] > 1]
+        others = [paper for paper in gains if gains[paper] <= 1]
         rows = [
-            (f"influential references {words}", sum(ranks.get(p, k + 1) <= k for p in found[True]))
-            for k, words in depths
+            ("influential references in reach: among the first 10", influential, 10),
+            ("influential references in reach: among the first 100", influential, 100),
+            ("influential references in reach: anywhere", influential, len(ranks)),
+            ("other references in reach: anywhere", others, len(ranks)),
         ]
-        rows += [("other references anywhere", sum(p in ranks for p in found[False]))]
-        whole = [len(found[True])] * len(depths) + [len(found[False])]
-        return [(*row, of) for row, of in zip(rows, whole, strict=True) if of]
+        return [
+            (words, sum(ranks.get(paper, depth + 1) <= depth for paper in papers), len(papers))
+            for words, papers, depth in rows
+            if papers
+        ]
 
     def ideal(self, tasks: Any, topic_id: str) -> Any:
         """Return the references in reach by gain, then in document order."""

@@ -68,14 +68,14 @@ class Report(Ranking):
         return {"form": "text", "value": answer, "cited": cited}
 
     def tally(self, answer: Any, tasks: Any, topic_id: str) -> list[tuple[str, int, int]]:
-        """Return what the cited papers are to the topic, and which references are cited."""
+        """Return what the cited papers are to the topic, and how many references are cited."""
         cited = Counter(words for _, words in self.panel(answer, tasks, topic_id)["cited"].values())
         kinds = (_CITED, *_STANDING.values())
         rows = [(f"cited papers: {words}", cited[words], cited.total()) for words in kinds]
         gains, papers = tasks.gold(topic_id).gains, {*self.papers(answer)}
         for name, known in (
-            ("influential references cited", [p for p in gains if gains[p] > 1]),
-            ("references cited", [*gains]),
+            ("influential references in reach: cited", [p for p in gains if gains[p] > 1]),
+            ("references in reach: cited", [*gains]),
         ):
             rows.append((name, len(papers.intersection(known)), len(known)))
         return rows

@@ -239,17 +239,22 @@ def tree(label, papers=(), *children):
 
 
 class OwnMap(NamedTuple):
-    """Labels of a topic that has this map."""
+    """Labels of a topic that has this map, with the references in reach."""
 
     own: MindMap
+    gains: str = "abc"
+    expert = False
 
     def mind_map(self, topic_id):
         return self.own
 
+    def gold(self, topic_id):
+        return self
+
 
 def test_maps_agree_on_headings_and_papers():
     made = tree("x", (), tree("Dense retrieval", "ab"), tree("cats", "cd"))
-    own = tree("y", (), tree("dense retrieval", "ac"), tree("indexes", "b"))
+    own = tree("y", (), tree("dense retrieval", "ac"), tree("indexes", "be"))
     kind = ANSWERS.get("map")
     (_, mine), (_, theirs) = kind.panel(made, OwnMap(own), "s")["value"]
     assert [(each["label"], each["match"], each["papers"]) for each in mine["children"]] == [
@@ -258,21 +263,23 @@ def test_maps_agree_on_headings_and_papers():
     ]
     assert [(each["match"], each["papers"]) for each in theirs["children"]] == [
         (1, [["a", "=", "Dense retrieval"], ["c", "!", "cats"]]),
-        (0, [["b", "!", "Dense retrieval"]]),
+        (0, [["b", "!", "Dense retrieval"], ["e", "", ""]]),
     ]  # fmt: skip
     ((name, alone),) = kind.panel(made, None, "s")["value"]
     assert name == "submitted"
     assert alone["children"][0]["papers"] == [["a", "", ""], ["b", "", ""]]
     assert kind.tally(made, OwnMap(own), "s") == [
         ("headings of the survey that match", 1, 2),
-        ("papers filed under a matching heading", 1, 3),
-        ("papers filed elsewhere", 2, 3),
-        ("papers not filed", 0, 3),
+        ("papers in reach: under a matching heading", 1, 3),
+        ("papers in reach: filed elsewhere", 2, 3),
+        ("papers in reach: not filed", 0, 3),  # no agent can file e
     ]
     nothing = [n for _, n, _ in kind.tally(None, OwnMap(own), "s")]
     assert nothing == [0, 0, 0, 3]
-    empty = [("headings of the survey that match", 0, 1)]
-    assert kind.tally(tree("z"), OwnMap(tree("y", (), tree("x"))), "s") == empty
+    twice = OwnMap(tree("y", (), tree("x"), tree("x")))
+    assert kind.tally(tree("z"), twice, "s") == [("headings of the survey that match", 0, 2)]
+    both = kind.tally(tree("z", (), tree("x")), twice, "s")
+    assert both == [("headings of the survey that match", 2, 2)]  # as the page marks both
 
 
 class Influential(NamedTuple):
@@ -288,13 +295,13 @@ def test_ranks_of_influential_papers_are_counted():
     ranking = [f"x{n}" for n in range(150)]
     gains = {"x0": 2, "x99": 2, "x120": 2, "lost": 2, "x3": 1, "away": 1}
     assert ANSWERS.get("ranking").tally(ranking, Influential(gains), "s") == [
-        ("influential references among the first 10", 1, 4),
-        ("influential references among the first 100", 2, 4),
-        ("influential references anywhere", 3, 4),
-        ("other references anywhere", 1, 2),
+        ("influential references in reach: among the first 10", 1, 4),
+        ("influential references in reach: among the first 100", 2, 4),
+        ("influential references in reach: anywhere", 3, 4),
+        ("other references in reach: anywhere", 1, 2),
     ]
     assert ANSWERS.get("ranking").tally(ranking, Influential({"x3": 1}), "s") == [
-        ("other references anywhere", 1, 1)
+        ("other references in reach: anywhere", 1, 1)
     ]
 
 
@@ -314,8 +321,8 @@ def test_citations_of_a_report_have_their_standing(tiny):
         ("cited papers: not cited by the topic", 1, 4),
         ("cited papers: not before the survey", 1, 4),
         ("cited papers: not in the corpus", 1, 4),
-        ("influential references cited", 1, 1),
-        ("references cited", 1, 3),
+        ("influential references in reach: cited", 1, 1),
+        ("references in reach: cited", 1, 3),
     ]
     assert len(tally) == 9  # none is left out, so that sums over topics are of all
     assert not any(n for _, n, _ in ANSWERS.get("report").tally(None, TaskSet(tiny), "s1"))
