@@ -181,6 +181,36 @@ def test_missed_papers_are_listed(page, visit):
     assert "#e/title" in tab.locator("#lost tbody a").last.get_attribute("href")  # which lost it
 
 
+def test_the_topic_that_was_chosen_last_is_drawn(page, visit):
+    tab = visit(page, "#missed")
+    assert tab.inner_text("#tallies thead th >> nth=0") == "sum over 2 topics"
+    tab.evaluate("""() => {
+        const quick = read;  // the first topic is slow
+        read = async (parts) => {
+            read = quick;
+            await new Promise((done) => setTimeout(done, 300));
+            return quick(parts);
+        };
+        for (const place of [0, 1]) {
+            $("of-topic").value = place;
+            $("of-topic").dispatchEvent(new Event("change"));
+        }
+    }""")
+    tab.evaluate("() => shown")
+    second = tab.inner_text("#of-topic option >> nth=2")
+    assert tab.inner_text("#answered h3 a") == second
+    assert tab.inner_text("#tallies thead th >> nth=0") == "sum over this topic"
+
+
+def test_an_answer_that_cannot_be_drawn_costs_itself(page, visit):
+    tab = visit(page)
+    tab.evaluate("topic(0).then(([, all]) => { all[0].answers[0][2] = ['{']; })")  # as no page has
+    tab.evaluate("location.hash = index.topics[0][5]")
+    tab.locator("#topic", has_text="This answer cannot be drawn: ").wait_for()
+    assert tab.locator("#topic .columns section:nth-child(2) ol.papers li").count() > 9
+    assert tab.is_hidden("#trouble")
+
+
 def test_filter_and_search(page, visit):
     tab = visit(page)
     tab.goto(page.as_uri() + "#episodes")
@@ -314,8 +344,8 @@ def test_maps_stand_beside_the_topics_own_and_pages_without_labels_have_none(
     rows = dict(text.split("\t") for text in tab.locator("#tallies tbody tr").all_inner_texts())
     numbers = {words: text.split()[0] for words, text in rows.items()}
     assert numbers["headings of the survey that match"] == matched
-    assert numbers["papers filed elsewhere"] == elsewhere
-    assert numbers.get("papers filed under a matching heading", "0") == alike
+    assert numbers["papers in reach: filed elsewhere"] == elsewhere
+    assert numbers.get("papers in reach: under a matching heading", "0") == alike
     tab.locator("#answered .two summary").first.press("Enter")
     assert " other map: " in tab.locator("#answered li.bad").first.inner_text()
     assert tab.locator("#answered .share").first.get_attribute("aria-label").endswith("only here")
@@ -351,7 +381,8 @@ def test_statements_have_their_verdicts(synthetic, tmp_path, visit):
         {"statement": "It rains.", "outcome": "match", "paper": "p", "reason": "So it is."},
         {"statement": POISON, "outcome": "not_found", "paper": None},
     ]
-    reports = {topic: {"cited": cited, "claims": [{"statement": "Sun.", "outcome": "tie"}]}}
+    claims = [{"statement": "Sun.", "outcome": how} for how in ("tie", "true", "failed", "true")]
+    reports = {topic: {"cited": cited, "claims": claims}}
     hashes = {"trajectories.jsonl": sha256_file(run.path)}
     (run.directory / "judgements").mkdir()
     file = run.directory / "judgements" / "statements.json"
@@ -359,10 +390,15 @@ def test_statements_have_their_verdicts(synthetic, tmp_path, visit):
     path.write_text(as_page([run.directory], synthetic).html, "utf-8")
     tab = visit(path, "#missed")
     rows = tab.locator("#answered .verdicts tbody tr").all_inner_texts()
-    assert [row.split("\t")[0] for row in rows] == ["no evidence", "undecided", "supported"]
-    assert "<script>" in rows[0] and "So it is." in rows[2]
-    told = tab.locator("#tallies tbody tr").first.inner_text().split("\t")
-    assert told == ["verdicts that a statement holds", "\n1 of 2"]  # one is undecided
+    assert [row.split("\t")[0] for row in rows] == [
+        "no evidence", "undecided", "no verdict", "supported", "held true", "held true"
+    ]  # fmt: skip
+    assert "<script>" in rows[0] and "So it is." in rows[3]
+    told = [row.inner_text().split("\t") for row in tab.locator("#tallies tbody tr").all()]
+    assert told[:2] == [
+        ["citations that support their statement", "\n1 of 2"],
+        ["statements without a citation that are held true", "\n2 of 3"],  # one is undecided
+    ]
     write_json(file, sealed({"reports": reports, "sha256": hashes | {"trajectories.jsonl": "0"}}))
     assert "It rains." not in str(unpacked(as_page([run.directory], synthetic).html))  # of others
 

@@ -31,7 +31,11 @@ from arena.tools import encode
 
 _Verdicts = Sequence[Sequence[str]]
 """A statement of a report, the verdict on it, the paper that was read for it or "", and why."""
-_DECIDED = {"match": True, "mismatch": False, "not_found": False, "true": True, "false": False}
+_DECIDED = {
+    "citations that support their statement": ("match", "mismatch", "not_found"),
+    "statements without a citation that are held true": ("true", "false", "tie"),
+}
+"""What is counted of verdicts: the first outcome among these, as rates of judgements are."""
 _CREDIT = ("shapley", "headline_script", "headline_played")
 _LATER = 5  # papers of each search
 _TEXT = 2_000  # characters of an abstract, or of a survey's title
@@ -114,9 +118,10 @@ class Episodes:
                 panel = kind.panel(given, tasks, topic)
                 if kind.writes and verdicts:
                     panel["verdicts"] = verdicts
-                    decided = [_DECIDED[each[1]] for each in verdicts if each[1] in _DECIDED]
-                    row = ("verdicts that a statement holds", sum(decided), len(decided))
-                    tally.append(row)
+                    outcomes = [each[1] for each in verdicts]
+                    for words, decided in _DECIDED.items():
+                        found = [outcome for outcome in outcomes if outcome in decided]
+                        tally.append((words, found.count(decided[0]), len(found)))
                 drawn.append((stage.name, kind.noun, panel))
             tally += kind.tally(given, tasks, topic) if tasks else []
         packed: dict[str, Any] = {

@@ -72,7 +72,8 @@ async function topic(place) {
 }
 
 // The funnel. Bit n of a mask: whether a reference reached stage n.
-let index, marks, last;
+let index, marks, last, shown = Promise.resolve();
+const turn = (draw) => (shown = shown.then(draw).catch(trouble));  // one after another
 const lostAfter = (mask) => (mask >> last ? null : 31 - Math.clz32(mask));  // the last one reached
 const stageName = (n) => {
   const depths = new Set(index.runs.map((run) => run.depth));
@@ -82,6 +83,7 @@ const stageName = (n) => {
 const stagesHere = () => index.stages.map((_, n) => n).filter((n) => n < last || index.runs.some((run) => run.depth !== null));
 const isChosen = (place) => $("of-topic").value === "" || place === +$("of-topic").value;
 const rivals = (runs) => (runs.some((run) => !index.runs[run].knows) ? runs.filter((run) => !index.runs[run].knows) : runs);  // no oracle
+const topicsOf = (rows) => ($("of-topic").value === "" ? count(new Set(rows.map((each) => each[1])).size, "topic") : "this topic");
 const followed = () => rivals([...new Set(index.episodes.map(([run]) => run))].sort((a, b) => a - b));
 function drawFunnel() {
   const runs = index.runs.map(() => ({ reached: [], lost: [] }));
@@ -98,10 +100,10 @@ function drawFunnel() {
       const { reached, lost } = runs[run];
       const bar = el("i", { class: `bar c${run % 6}` });
       bar.style.width = `${(100 * (reached[n] ?? 0)) / (reached[0] || 1)}%`;
-      const press = () => listPapers(`Lost by ${index.runs[run].name} after: ${stageName(n)}`, (r, p, i, mask) => r === run && isChosen(p) && lostAfter(mask) === n);
+      const press = () => turn(() => listPapers(`Lost by ${index.runs[run].name} after: ${stageName(n)}`, (r, p, i, mask) => r === run && isChosen(p) && lostAfter(mask) === n));
       return el("td", { class: "stage" }, bar, el("b", {}, reached[n] ?? 0), lost[n] ? el("button", { onclick: press, class: "lost", "aria-label": `list the ${lost[n]} lost after it` }, `−${lost[n]}`) : null);
     })));
-  show("funnel", el("div", { class: "wide", tabindex: 0 }, el("table", { class: "funnel ranks" }, head("listed references", ...followed().map(chip)), el("tbody", {}, body))));
+  show("funnel", el("div", { class: "wide", tabindex: 0 }, el("table", { class: "funnel ranks" }, head(`references listed by ${topicsOf(index.episodes)}`, ...followed().map(chip)), el("tbody", {}, body))));
   show("lost");
 }
 function drawTallies() {
@@ -119,7 +121,7 @@ function drawTallies() {
     return el("td", { class: "stage" }, of ? [bar, el("b", {}, n), el("small", {}, ` of ${of.toLocaleString("en")}`)] : "-");
   };
   const rows = [...sums].filter(([, own]) => runs.some((run) => own.get(run)?.[0])).map(([words, own]) => row(rowHead(words), runs.map((run) => cell(run, own))));
-  show("tallies", rows.length ? wide({ class: "funnel ranks" }, head($("of-topic").value === "" ? "sum over topics" : "of this topic", ...runs.map(chip)), el("tbody", {}, rows)) : null);
+  show("tallies", rows.length ? wide({ class: "funnel ranks" }, head(`sum over ${topicsOf(index.tallies)}`, ...runs.map(chip)), el("tbody", {}, rows)) : null);
 }
 async function drawMissed() {
   drawTallies();
@@ -157,7 +159,7 @@ function drawDifference() {
   const episodes = (fit) => index.episodes.reduce((sum, [run, place, , own]) => sum + own.filter((mask, i) => fit(run, place, i, mask)).length, 0);
   const cell = (by, against, n) => {
     const fit = fits(by, against, n), number = episodes(fit);
-    return number ? el("button", { onclick: () => listPapers(`Found by ${index.runs[by].name}, lost by ${index.runs[against].name} after: ${stageName(n)}`, fit) }, number) : "0";
+    return number ? el("button", { onclick: () => turn(() => listPapers(`Found by ${index.runs[by].name}, lost by ${index.runs[against].name} after: ${stageName(n)}`, fit)) }, number) : "0";
   };
   const rows = stagesHere().slice(0, -1).map((n) => row(rowHead(stageName(n)), cell(a, b, n), cell(b, a, n))).filter((each) => each.querySelector("button"));
   show("difference", !rows.length ? el("p", { class: "none" }, "Neither counts a paper that the other lost.") : el("div", { class: "wide", tabindex: 0 }, el("table", {}, head("lost by the other run after", el("span", {}, "only ", chip(a)), el("span", {}, "only ", chip(b))), el("tbody", {}, rows))));
@@ -327,7 +329,7 @@ function agreement(root) {
   const all = [], walk = (node) => (all.push(node), node.children.forEach(walk));
   walk(root);
   const signs = signsOf(root), of = (sign) => signs.filter((each) => each === sign).length;
-  return el("p", { class: "legend" }, `${all.filter((node) => node.match).length} of ${count(all.length - 1, "heading")} match; `, signs.length ? el("span", { class: "good" }, `${count(of("="), "paper")} under a matching heading`) : "no papers are filed", signs.length ? [", ", el("span", { class: "bad" }, `${of("!")} elsewhere`), `, ${of("")} only here`] : null);
+  return el("p", { class: "legend" }, `${all.slice(1).filter((node) => node.match).length} of ${count(all.length - 1, "heading")} match; `, signs.length ? el("span", { class: "good" }, `${count(of("="), "paper")} under a matching heading`) : "no papers are filed", signs.length ? [", ", el("span", { class: "bad" }, `${of("!")} elsewhere`), `, ${of("")} only here`] : null);
 }
 async function drawAnswer(parts) {  // as the kind of answer has it
   const { form, value, cited: marks, verdicts } = await read(parts);
@@ -394,7 +396,7 @@ async function drawAnswers() {  // of the current topic, without those that copy
     const drawn = [];
     for (const run of rivals(runs)) {
       const answer = all[run].answers.find((each) => each[0] === stage);
-      drawn.push(el("section", {}, el("h4", {}, chip(run)), answer ? await drawAnswer(answer[2]) : el("p", { class: "none" }, "nothing")));
+      drawn.push(el("section", {}, el("h4", {}, chip(run)), answer ? await drawAnswer(answer[2]).catch(undrawn("answer", answer[2])) : el("p", { class: "none" }, "nothing")));
     }
     parts.push(...(drawn.some((each) => each.querySelector(".tree, .text")) ? drawn : [columns(drawn)]));
   }
@@ -509,7 +511,7 @@ async function drawEnd() {
   const { own } = current, parts = [el("p", {}, `The episode was ${own.end}.`)];
   if (!index.labels) parts.push(el("p", {}, "The page has no labels, and so no scores."));
   if (own.metrics) parts.push(values(own.metrics, (_, value) => (value === null ? "-" : value.toFixed(4))));
-  for (const [stage, , answer] of own.answers) parts.push(el("h4", {}, `Answer, ${stage}`), await drawAnswer(answer));
+  for (const [stage, , answer] of own.answers) parts.push(el("h4", {}, `Answer, ${stage}`), await drawAnswer(answer).catch(undrawn("answer", answer)));
   if (Object.keys(own.usage).length) parts.push(el("h4", {}, "Language model"), values(own.usage, (_, value) => table(value)));
   return parts;
 }
@@ -530,13 +532,14 @@ function card(n) {
   const draw = async () => {
     if (body.hasChildNodes()) return;
     body.append(el("p", {}, "..."));
-    const drawn = await drawStep(n).catch((error) => [el("p", { class: "labels" }, `This step cannot be drawn: ${error.message}`), el("pre", {}, JSON.stringify([own.a[n - 1], own.o[n]]))]);
+    const drawn = await drawStep(n).catch(undrawn("step", [own.a[n - 1], own.o[n]]));
     body.replaceChildren(...drawn.flat(2).filter(Boolean));
     if (n > 1 && n === current?.step) body.parentNode.scrollIntoView();
   };
   const title = n > steps ? "How it ended" : [`${n}. ${attempt(() => summary(own.a[n - 1]), "malformed")}`, found ? el("b", { class: "hit", title: "wanted papers shown first by this step" }, ` +${found}`) : null, isRefused(own.o[n]) && el("small", {}, " refused"), n <= steps && creditBar(n)];
   return el("details", { class: "step", id: `step-${n}`, ontoggle: ({ target }) => target.open && draw() }, el("summary", {}, el("bdi", {}, title)), body);
 }
+const undrawn = (what, data) => (error) => [el("p", { class: "labels" }, `This ${what} cannot be drawn: ${error.message}`), el("pre", {}, JSON.stringify(data))];
 const attempt = (make, otherwise) => { try { return make(); } catch { return otherwise; } };
 function drawSteps() {  // four and more that take the same arguments are a group
   const { own, steps } = current, items = [];
@@ -655,7 +658,7 @@ async function begin() {
   marks = document.body.dataset.marks;
   const option = (value, text) => el("option", { value }, short(text, 80));
   $("of-topic")?.append(...index.topics.map(([id, title], place) => option(place, title || id)));
-  $("of-topic")?.addEventListener("change", () => drawMissed().catch(trouble));
+  $("of-topic")?.addEventListener("change", () => turn(drawMissed));
   if ($("run-a")) {
     for (const id of ["run-a", "run-b"]) {
       $(id).append(...followed().map((run) => option(run, index.runs[run].name)));
@@ -677,8 +680,7 @@ async function begin() {
     heading.addEventListener("keydown", (event) => event.key === "Enter" && sortBy(heading));
   }
   if ($("index")) await begin();
-  let shown = route();
-  addEventListener("hashchange", () => (shown = shown.then(route).catch(trouble)));  // one after another
-  await shown;
+  addEventListener("hashchange", () => turn(route));
+  await turn(route);
   document.body.dataset.ready = "true";
 })().catch(trouble);
