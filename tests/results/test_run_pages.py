@@ -23,7 +23,7 @@ from arena.mindmap import MindMap
 from arena.results.comparison import as_text
 from arena.results.comparison.report import means, zeros
 from arena.results.viewing import STAGES, as_page, funnel_of
-from arena.results.viewing.drawing import charts
+from arena.results.viewing.drawing import charts, environment
 from arena.results.viewing.packing import Texts
 from arena.runs.directory import OpenedRun
 from arena.runs.replaying import replay_episodes
@@ -231,7 +231,15 @@ def test_means_have_floors_and_ceilings_and_no_zeros(title_run, tmp_path):
     ]  # fmt: skip
     assert (share.ticks[-1], count.ticks[-1]) == (0.8, 4)
     html = as_page(found).html
-    assert "0 in every run: late_rate" in html and 'class="floor"' in html
+    assert "Lower is better: survey_rate. 0 in every run: late_rate" in html
+    assert 'class="floor"' in html
+
+
+def test_numbers_of_a_page_have_no_negative_zero():
+    number = environment().filters["number"]
+    assert [number(-0.0001, 3), number(-0.0006, 3)] == ["0.000", "-0.001"]
+    assert number(-0.0001, 3, "+") == "-0.000"  # a difference has its sign
+    assert [number(12345), number(None), number("x")] == ["12,345", "-", "x"]
 
 
 def tree(label, papers=(), *children):

@@ -60,7 +60,10 @@ def _number(value: Any, decimals: int = 4, sign: str = "", missing: str = MISSIN
         return missing
     if isinstance(value, str):
         return value
-    return f"{value:,}" if isinstance(value, int) else f"{value:{sign}.{decimals}f}"
+    if isinstance(value, int):
+        return f"{value:,}"
+    text = f"{value:{sign}.{decimals}f}"
+    return text if sign or float(text) else text.lstrip("-")  # no -0.000
 
 
 def mark(place: int) -> str:

@@ -148,7 +148,7 @@ async function listPapers(title, fits) {
     const best = rank ? [`rank ${rank} for the query of `, stepLink(run, place, query)] : query === null && gain ? "no query finds it" : "";
     rows.push(row(rowHead(title_(paperOf(number), gain)), el("td", { class: "left" }, gain ? best : status.replaceAll("_", " ")), submitted || "-", el("td", { class: "left" }, stepLink(run, place, 1, short(index.topics[place][1], 60)))));
   }
-  show("lost", el("h3", { tabindex: -1 }, `${title} (${found.length})`), el("div", { class: "wide", tabindex: 0 }, el("table", {}, head("paper", "found", "rank in the answer", "topic"), el("tbody", {}, rows))), found.length > 200 && el("p", { class: "more" }, `and ${found.length - 200} more: choose a topic`));
+  show("lost", el("h3", { tabindex: -1 }, `${title} (${found.length})`), starLegend(), el("div", { class: "wide", tabindex: 0 }, el("table", {}, head("paper", "found", "rank in the answer", "topic"), el("tbody", {}, rows))), found.length > 200 && el("p", { class: "more" }, `and ${found.length - 200} more: choose a topic`));
   $("lost").firstChild.focus();
 }
 function drawDifference() {
