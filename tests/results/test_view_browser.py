@@ -96,9 +96,13 @@ def open_paper(tab, part) -> None:
 def test_the_credit_of_calls(page, visit):
     tab = visit(page, step(page, 1, "title, bm25"))
     bars = tab.locator(".credit i")
-    assert [bar.get_attribute("style") for bar in bars.all()] == ["width: 100%", "width: 0%"]
+    assert [bar.get_attribute("style") for bar in bars.all()] == [
+        "width: 100%", "width: 100%", "width: 0%"  # the legend's, which is that of the first
+    ]  # fmt: skip
     assert tab.inner_text("#course li").startswith("1. search ")
     assert "headline, script 0." in tab.inner_text("#course li")
+    assert re.search(r"Credit: shapley \d\.\d{4}; headline, script 0\.", tab.inner_text(NOW))
+    assert "the credit of a step" in tab.inner_text("#start")
     assert visit(page, step(page, 1)).locator(".credit, #course li").count() == 0
 
 
@@ -142,8 +146,16 @@ def test_steps_of_a_kind_are_a_group_and_long_lists_are_cut(page, visit):
     assert tab.locator("#steps > li").count() == tab.evaluate("current.steps") + 1 - sum(
         last - first for first, last in steps
     )
-    last = tab.evaluate("current.steps")
-    assert tab.locator("#course text").all_text_contents()[-1] == f"step {last}"
+    last, shown = tab.evaluate("[current.steps, current.own.w.flat().length]")
+    numbers = tab.locator("#course text").all_text_contents()
+    assert numbers[-2:] == [f"step {last}", str(shown)] and f"step {last // 2}" in numbers
+    assert f"{shown} after step {last}" in tab.locator("#course svg").get_attribute("aria-label")
+    tab.locator("#all").press("Enter")
+    tab.locator(f"#step-{last + 1} .budget, #step-{last + 1} dl").first.wait_for()
+    assert tab.locator("#steps .step[open]").count() == last + 1
+    assert tab.locator("#steps .budget").count() == last
+    tab.locator("#all").press("Enter")
+    assert tab.locator("#steps details[open]").count() == 0
 
 
 def test_the_script_builds_what_the_agent_saw(page, synthetic, visit):
@@ -308,7 +320,11 @@ def test_lists_of_several_queries_are_shown(tiny, tmp_path, visit):
 
 def ask(body):
     results = [message for message in body["messages"] if message["role"] == "tool"]
-    return "Done." if results else tool_call("search", {"query": f"encoders {POISON}"})
+    if results:
+        return (
+            f'```json\n{{"{POISON[:8]}": [{{"id": 1, "why": "<b>"}}, {{"id": 2}}], "end": 1}}\n```'
+        )
+    return tool_call("search", {"query": f"encoders {POISON}"})
 
 
 def test_a_prompt_is_unfolded(tiny, tmp_path, visit, play):
@@ -318,12 +334,19 @@ def test_a_prompt_is_unfolded(tiny, tmp_path, visit, play):
     tab = visit(path, "#e/react/s1/2")
     tab.click(".prompt summary")
     tab.locator(".prompt a").wait_for()
+    assert tab.locator(".prompt > h4").all_inner_texts() == ["assistant", "tool"]
+    tab.locator(".prompt summary", has_text="1 earlier message").press("Enter")
     assert tab.locator(".prompt h4").all_inner_texts() == ["user", "assistant", "tool"]
     assert "neural ranking" in tab.inner_text(".prompt .text >> nth=0")
-    assert "<script>" in tab.inner_text(".prompt pre")
+    assert tab.inner_text(".prompt .call") == "search"
+    assert "<script>" in tab.inner_text(".prompt > dl, .prompt > div dl")
     assert tab.inner_text(".prompt a") == "the result of step 1"
+    said = tab.locator(f"{NOW} .said")
+    assert said.locator("table").inner_text().split() == ["id", "why", "1", "<b>", "2"]
+    said.locator("summary").press("Enter")
+    said.locator("pre", has_text=re.compile(r"^```json\s\{.*```$", re.S)).wait_for()  # all of it
     tab.click("nav a[href='#search']")
-    tab.fill("#words", "done.")
+    tab.fill("#words", "```json")
     tab.click("#search button")
     tab.locator("#found", has_text="1 step").wait_for()  # the model said so at step 2
     assert tab.locator("#hits a").get_attribute("href").endswith("/2")
@@ -359,6 +382,7 @@ def test_maps_stand_beside_the_topics_own_and_pages_without_labels_have_none(
     wait_at(tab, "step 1 ")
     tab.evaluate("go(current.steps + 1)")
     tab.locator(NOW, has_text="The page has no labels, and so no scores.").wait_for()
+    assert not tab.locator("#course svg").count()  # no step shows a paper first
     heads = tab.locator(f"{NOW} h4")
     heads.nth(1).wait_for()
     assert heads.all_inner_texts() == ["Answer, organization", "submitted"]

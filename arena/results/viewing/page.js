@@ -353,11 +353,17 @@ function argument(name, part) {  // of a call
   if (name === "mind_map" && part?.label !== undefined) return el("ul", { class: "tree" }, tree(part));
   return name === "text" ? cited(words(part)) : table(part);
 }
-function exact(text) {
+function exact(text, name = "exact JSON; scores have four digits") {
   const pre = el("pre");
-  return el("details", { ontoggle: () => (pre.textContent = visible(text)) }, el("summary", {}, "exact JSON; scores have four digits"), pre);
+  return el("details", { ontoggle: () => (pre.textContent = visible(text)) }, el("summary", {}, name), pre);
 }
-const calls = (all) => (all?.length ? el("pre", {}, JSON.stringify(all.map((c) => c.function), null, 1)) : null);
+function written(part) {  // by a model or in a prompt: JSON, fenced or not, as a table above the text as it was
+  const json = typeof part === "string" ? part.replace(/^\s*```(json)?\s|```\s*$/g, "") : "", short = json.length < 10 ** 5;
+  const value = typeof part === "string" ? short && attempt(() => JSON.parse(json), null) : part;
+  if (!value || typeof value !== "object") return [plain(part)];
+  return [el("div", {}, table(value)), json && exact(part, "as it was written")];
+}
+const calls = (all) => list(all).flatMap((each) => [el("p", { class: "call" }, el("code", {}, words(each?.function?.name))), written(each?.function?.arguments ?? "")].flat());
 
 // A topic: the answers of all runs side by side.
 const starLegend = () => el("p", { class: "legend" }, el("b", { class: "star" }, "☆"), " a reference in reach, which is wanted; ", el("b", { class: "star" }, "★"), " an influential one");
@@ -465,18 +471,21 @@ function merge(rows, keys, run) {  // along a longest common subsequence
 }
 
 // An episode: one column of time.
+const grows = ({ w }) => w?.slice(1).some((fresh) => fresh.length) ?? false;  // whether any step shows a wanted paper first
 const total = () => current.refs.filter((ref) => ref[1]).length;
-function prompted(n, place) {  // the messages before an answer, of which each prompt has the new ones
-  const { own, run, place: at } = current, title = el("summary", {}, "The prompt");
-  const draw = ({ role, content, tool_calls: made }) => [el("h4", {}, role), typeof content === "number" ? el("p", {}, stepLink(run, at, content || 1, content ? `the result of step ${content}` : "the first observation")) : content && plain(content), calls(made)];
+function prompted(n, place) {  // what an answer's prompt adds to the one before, and the messages that it has in common
+  const { own, run, place: at } = current, [same] = own.said[n][place][4];
+  const title = el("summary", {}, same ? "What was added to the prompt" : "The prompt");
+  const draw = ({ role, content, tool_calls: made }) => [el("h4", {}, words(role)), typeof content === "number" ? el("p", {}, stepLink(run, at, content || 1, content ? `the result of step ${content}` : "the first observation")) : content && written(content), calls(made)].flat();
   return el("details", { class: "prompt", ontoggle: async ({ target }) => {
     let messages = [];
     for (const step of Object.keys(own.said).map(Number).filter((step) => step <= n)) {
-      for (const [same, parts] of own.said[step].slice(0, step < n ? undefined : place + 1).map((each) => each[4])) {
-        if (parts) messages = [...messages.slice(0, same), ...(await read(parts))];
+      for (const [kept, parts] of own.said[step].slice(0, step < n ? undefined : place + 1).map((each) => each[4])) {
+        if (parts) messages = [...messages.slice(0, kept), ...(await read(parts))];
       }
     }
-    target.replaceChildren(title, ...messages.flatMap(draw).filter(Boolean));
+    const before = messages.splice(0, same).flatMap(draw);
+    target.replaceChildren(title, ...[before.length && el("details", {}, el("summary", {}, count(same, "earlier message")), before), ...messages.flatMap(draw)].filter(Boolean));
   } }, title);
 }
 function budget(n) {
@@ -489,7 +498,8 @@ async function drawStep(n) {
   const { own, refs } = current, parts = [];
   for (const [i, [text, made, prompt, completion, begin, asker, kind, why]] of (own.said[n] ?? []).entries()) {
     if (begin.length) parts.push(prompted(n, i));
-    parts.push(el("h4", {}, `The model answered${asker && ` (${asker})`}`), el("div", { class: "text said" }, text), calls(made), el("p", { class: "more" }, `${prompt ?? "?"} tokens read, ${completion ?? "?"} written`), kind && el("p", { class: "labels" }, `${own.said[n][i + 1]?.[5] === asker ? "Asked again" : "Not used"}, ${kind}: ${why}`));
+    const made_ = calls(made);
+    parts.push(el("h4", {}, `The model answered${asker && ` (${asker})`}`), text ? el("div", { class: "said" }, written(text)) : null, made_.length ? el("details", {}, el("summary", {}, `${count(made.length, "tool call")}, as written`), made_) : null, el("p", { class: "more" }, `${prompt ?? "?"} tokens read, ${completion ?? "?"} written`), kind && el("p", { class: "labels" }, `${own.said[n][i + 1]?.[5] === asker ? "Asked again" : "Not used"}, ${kind}: ${why}`));
   }
   if (n > current.steps) return [...parts, ...(await drawEnd())];
   const action = await read(own.a[n - 1]), given = action?.arguments, isCall = given && typeof given === "object";
@@ -498,7 +508,8 @@ async function drawStep(n) {
   parts.push(el("h4", {}, "What came back"), after.error ? el("p", { class: "labels" }, `Refused: ${words(after.error)}`) : result(after, fresh), exact(build(own.o[n])));
   if (own.w) {
     const terms = Object.entries(own.t[n]).map(([name, value]) => `${name} ${value.toFixed(4)}`).join(", ");
-    parts.push(el("p", {}, "Reward ", el("b", {}, own.r[n].toFixed(4)), terms && ` (${terms})`, `; ${own.w.slice(0, n + 1).flat().length} of ${total()} wanted papers shown so far, ${own.w[n].length} of them by this step.`));
+    const worth = own.credit?.[n - 1] && el("p", {}, `Credit: ${credited(own.credit[n - 1])}.`);
+    parts.push(worth, el("p", {}, "Reward ", el("b", {}, own.r[n].toFixed(4)), terms && ` (${terms})`, grows(own) && `; ${own.w.slice(0, n + 1).flat().length} of ${total()} wanted papers shown so far, ${own.w[n].length} of them by this step`, "."));
   }
   if (own.later?.[n]) {
     const [later, hits] = own.later[n];
@@ -507,15 +518,23 @@ async function drawStep(n) {
   }
   return [...parts, budget(n)];
 }
+function numbered(object, draw) {  // what is 0 is only named
+  const zeros = Object.keys(object).filter((name) => object[name] === 0), others = Object.entries(object).filter(([, value]) => value !== 0);
+  return [values(Object.fromEntries(others), (_, value) => (value === null ? "-" : draw(value))), zeros.length ? el("p", { class: "more" }, `0: ${zeros.join(", ")}`) : null];
+}
 async function drawEnd() {
   const { own } = current, parts = [el("p", {}, `The episode was ${own.end}.`)];
   if (!index.labels) parts.push(el("p", {}, "The page has no labels, and so no scores."));
-  if (own.metrics) parts.push(values(own.metrics, (_, value) => (value === null ? "-" : value.toFixed(4))));
+  if (own.metrics) parts.push(...numbered(own.metrics, (value) => value.toFixed(4)));
   for (const [stage, , answer] of own.answers) parts.push(el("h4", {}, `Answer, ${stage}`), await drawAnswer(answer).catch(undrawn("answer", answer)));
-  if (Object.keys(own.usage).length) parts.push(el("h4", {}, "Language model"), values(own.usage, (_, value) => table(value)));
+  if (Object.keys(own.usage).length) parts.push(el("h4", {}, "Language model"), ...numbered(own.usage, table));
   return parts;
 }
 const CREDITS = ["shapley", "headline, script", "headline, played"];
+function marksLegend() {
+  const { credit } = current.own;
+  return (grows(current.own) || credit) && el("p", { class: "legend" }, el("b", { class: "hit" }, "+1"), " wanted papers that a step was the first to show, ", el("span", { class: "fresh" }, "marked"), " in its result", credit && [creditBar(1), " the credit of a step, of the largest"]);
+}
 const credited = (values) => CREDITS.map((name, i) => (values[i] == null ? null : `${name} ${values[i].toFixed(4)}`)).filter(Boolean).join("; ");
 function creditBar(n) {  // of the papers shown, relative to the best call
   const { credit } = current.own, most = Math.max(...(credit ?? []).map((values) => values[0]));
@@ -556,31 +575,45 @@ function drawSteps() {  // four and more that take the same arguments are a grou
     else items.push(el("li", {}, el("details", { class: "group" }, el("summary", {}, `${n}–${next - 1}. ${short(tools, 60)}: ${cards.length} steps`, found ? el("b", { class: "hit" }, ` +${found}`) : null), el("ol", {}, cards))));
   }
   show("steps", [...items, el("li", {}, card(steps + 1))]);
+  $("all").setAttribute("aria-pressed", "false");
+}
+function openAll() {
+  const opened = $("all").getAttribute("aria-pressed") !== "true";
+  $("all").setAttribute("aria-pressed", opened);
+  for (const each of document.querySelectorAll("#steps .step, #steps .group")) each.open = opened;
 }
 function drawCourse() {
   const { own, steps } = current;
-  if (!own.w?.flat().length) return show("course");
+  if (!own.w) return show("course");
   let sum = 0;
   const shown = own.w.map((fresh) => (sum += fresh.length)), all = total();
-  const x = (step) => (40 + (650 * step) / Math.max(steps, 1)).toFixed(1), y = (n) => (96 - (84 * n) / all).toFixed(1);
+  const told = el("p", { class: "more" }, `Wanted papers shown: ${sum} of ${all}`);
+  if (!grows(own)) return show("course", all ? told : null, ...drawCredit());
+  const x = (step) => (40 + (650 * step) / Math.max(steps, 1)).toFixed(1), y = (n) => (116 - (96 * n) / all).toFixed(1);
   const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
   const add = (tag, properties, text = "") => {
     const node = svg.appendChild(document.createElementNS(svg.namespaceURI, tag));
     for (const [k, v] of Object.entries(properties)) node.setAttribute(k, v);
     node.textContent = text;
   };
-  for (const [k, v] of Object.entries({ viewBox: "0 0 720 120", class: `plot c${current.run % 6}`, role: "img", "aria-label": `wanted papers shown: ${sum} of ${all} at the end` })) svg.setAttribute(k, v);
-  for (const n of [0, sum, all]) {
+  const marked = [...new Set([0, 1, 2, 3, 4].map((part) => Math.round((steps * part) / 4)))];
+  for (const [k, v] of Object.entries({ viewBox: "0 0 720 140", class: `plot c${current.run % 6}`, role: "img", "aria-label": `wanted papers shown, of ${all}: ${marked.map((step) => `${shown[step]} after step ${step}`).join(", ")}` })) svg.setAttribute(k, v);
+  for (const n of [0, all]) {
     add("path", { class: "grid", d: `M40 ${y(n)}H690` });
-    if (n !== sum || (sum < 0.9 * all && sum > 0.1 * all) || n === all) add("text", { class: "tick", "text-anchor": "end", x: 34, y: +y(n) + 4 }, n);
+    add("text", { class: "tick", "text-anchor": "end", x: 34, y: +y(n) + 4 }, n);
   }
-  for (const step of new Set([0, Math.round(steps / 2), steps])) add("text", { class: "tick", "text-anchor": "middle", x: x(step), y: 114 }, step ? `step ${step}` : "start");
+  add("path", { class: "axis", id: "now" });
   add("path", { class: "curve", d: "M" + shown.map((n, step) => `${x(step)} ${y(n)}`).join("L") });
+  for (const [i, step] of marked.entries()) {
+    const at = { "text-anchor": step === steps ? "end" : step ? "middle" : "start", x: x(step) };
+    add("text", { ...at, class: "tick", y: 136 }, step ? `step ${step}` : "start");
+    if (i && (shown[step] !== shown[marked[i - 1]] || step === steps)) add("text", { ...at, y: y(shown[step]), dy: shown[step] > 0.7 * all ? "1.2em" : "-.5em" }, shown[step]);
+  }
   svg.addEventListener("click", (event) => {
     const box = svg.getBoundingClientRect();
     go(Math.min(Math.max(Math.round((((event.clientX - box.left) * 720) / box.width - 40) / 650 * steps), 1), steps));
   });
-  show("course", el("p", { class: "more" }, `Wanted papers shown: ${sum} of ${all}`), svg, ...drawCredit());
+  show("course", told, svg, ...drawCredit());
 }
 function go(step) {
   if (current?.own === undefined || step < 1 || step > current.steps + 1) return;
@@ -597,13 +630,14 @@ async function showEpisode(run, place, step) {
     show("h-episode", el("a", { href: `#${anchor}` }, el("bdi", {}, short(title || id, 300))), el("small", {}, ` before ${date}`));
     show("runs-here", found.runs.filter((each) => found.all[each].a).flatMap((each) => [el("a", { href: address(each, place, 1), "aria-current": each === run ? "true" : null }, chip(each)), " "]));
     const first = await read(own.o[0]);
-    show("start", values({ topic: own.topic, cutoff: date }, (_, text) => el("bdi", {}, text)), Object.keys(first).length ? el("details", {}, el("summary", {}, el("h3", {}, "What the agent saw first")), result(first, new Set())) : null, total() ? starLegend() : null);
+    show("start", values({ topic: own.topic, cutoff: date }, (_, text) => el("bdi", {}, text)), Object.keys(first).length ? el("details", {}, el("summary", {}, el("h3", {}, "What the agent saw first")), result(first, new Set())) : null, total() ? starLegend() : null, marksLegend());
     drawSteps();
     drawCourse();
     scrollTo(0, 0);
   }
   const n = current.step = Math.min(Math.max(Math.trunc(step) || 1, 1), current.steps + 1);
   $("where").textContent = n > current.steps ? `the end, after ${count(current.steps, "step")}: ${current.own.end}` : `step ${n} of ${current.steps}`;
+  $("now")?.setAttribute("d", `M${40 + (650 * Math.min(n, current.steps)) / current.steps} 20V116`);
   $("previous").disabled = n <= 1;
   $("next").disabled = n > current.steps;
   const opened = $(`step-${n}`), before = document.querySelector("#steps [aria-current]");
@@ -671,6 +705,7 @@ async function begin() {
   $("find").addEventListener("submit", (event) => search(event).catch(trouble));
   $("previous").addEventListener("click", () => go(current.step - 1));
   $("next").addEventListener("click", () => go(current.step + 1));
+  $("all").addEventListener("click", openAll);
 }
 (async () => {
   $("filter")?.addEventListener("input", filterTopics);
