@@ -398,6 +398,10 @@ def test_citations_of_a_report_are_verified(synthetic, tmp_path, visit):
     good = tab.locator("#topic .text button.paper.good")
     assert good.count() >= int(told.split()[2]) and good.first.inner_text().startswith("✓ ")
     assert not tab.locator("#topic button.paper.bad, #topic .verdicts").count()
+    scores = tab.inner_text("#topic table.scored")
+    assert "reference_f1" in scores and "late_rate" not in scores
+    assert "0 in every run: " in tab.inner_text("#topic > p.more")
+    assert "late_rate" in tab.inner_text("#topic > p.more")
     assert "#" not in tab.locator("#topic .text strong").first.inner_text()
 
 

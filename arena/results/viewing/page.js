@@ -413,7 +413,8 @@ async function showTopic(place) {
   const { all, runs } = current, [id, title, date] = index.topics[place], played = runs.filter((run) => all[run].a);
   await load(played.flatMap((run) => all[run].a.flatMap(numbersOf)));
   const names = [...new Set(runs.flatMap((run) => Object.keys(all[run].metrics ?? {})))];
-  const rows = names.map((name) => row(rowHead(name), runs.map((run) => all[run].metrics[name]?.toFixed(4) ?? "-")));
+  const zeros = names.filter((name) => runs.every((run) => all[run].metrics?.[name] === 0));
+  const rows = names.filter((name) => !zeros.includes(name)).map((name) => row(rowHead(name), runs.map((run) => all[run].metrics[name]?.toFixed(4) ?? "-")));
   const spent = (run, name) => all[run].b?.slice(1).reduce((sum, step) => sum + step[index.runs[run].budget.indexOf(name)], 0);
   for (const name of index.runs[played[0]]?.budget ?? []) {
     if (played.some((run) => spent(run, name))) rows.push(row(rowHead(name), runs.map((run) => spent(run, name)?.toLocaleString("en") ?? "-")));
@@ -422,6 +423,7 @@ async function showTopic(place) {
     el("p", {}, el("a", { href: "#episodes" }, "← all topics")),
     el("h2", { id: "h-topic" }, el("bdi", {}, short(title || id, 300)), el("small", {}, ` ${id}, ${date}`)),
     wide({ class: "scored ranks" }, head("", ...runs.map((run) => (all[run].a ? el("a", { href: address(run, place, 1), title: "open the episode" }, chip(run)) : chip(run)))), el("tbody", {}, rows)),
+    zeros.length ? el("p", { class: "more" }, `0 in every run: ${zeros.join(", ")}`) : null,
   ];
   if (runs.some((run) => all[run].ranks?.some(Boolean))) parts.push(...referenceTable());
   parts.push(...(await drawAnswers()));
