@@ -84,7 +84,7 @@ def pictures(demo: Path) -> tuple[list[Picture], list[Picture]]:
     maps = [demo / "runs" / f"organization-{agent}" for agent in ("clustering", "random")]
     (demo / "pictures-maps.html").write_text(as_page(maps, demo / "synthetic").html, "utf-8")
     shown = [
-        Picture("viewing", page.name, at(1)),
+        Picture("viewing", page.name, at(1), height=1100),
         Picture("report", written.name, end),
         Picture("comparison", "comparison.html", width=1280, height=860),
     ]
