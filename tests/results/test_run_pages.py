@@ -198,6 +198,7 @@ def test_no_oracle_has_a_star(title_run, tmp_path):
     assert "corrected p is at most 0.05" in html
     first = as_page(arena.compare(runs, baseline="oracle, bm25")).html
     assert "which is no rival" in first and "0.0156" not in first
+    assert "The best run is bold" in html and "no rival, and there are" not in html + first
 
 
 def test_means_have_floors_and_ceilings_and_no_zeros(title_run, tmp_path):
@@ -233,6 +234,7 @@ def test_means_have_floors_and_ceilings_and_no_zeros(title_run, tmp_path):
     html = as_page(found).html
     assert "Lower is better: survey_rate. 0 in every run: late_rate" in html
     assert 'class="floor"' in html
+    assert "there are no two other runs" in html and "is bold" not in html
 
 
 def test_numbers_of_a_page_have_no_negative_zero():

@@ -394,9 +394,9 @@ def test_citations_of_a_report_are_verified(synthetic, tmp_path, visit):
     path.write_text(as_page([tmp_path / "run"], synthetic).html, "utf-8")
     tab = visit(path, "#s1")
     told = tab.inner_text("#topic .legend >> nth=1")
-    assert re.fullmatch(r"Cited papers: \d+ cited by the topic", told)
+    assert re.fullmatch(r"Cited papers: ✓ \d+ cited by the topic", told)
     good = tab.locator("#topic .text button.paper.good")
-    assert good.count() >= int(told.split()[2]) and good.first.inner_text().startswith("✓ ")
+    assert good.count() >= int(told.split()[3]) and good.first.inner_text().startswith("✓ ")
     assert not tab.locator("#topic button.paper.bad, #topic .verdicts").count()
     scores = tab.inner_text("#topic table.scored")
     assert "reference_f1" in scores and "late_rate" not in scores

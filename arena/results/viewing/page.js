@@ -12,7 +12,7 @@ function el(tag, properties = {}, ...children) {
   const node = document.createElement(tag);
   for (const [name, value] of Object.entries(properties)) {
     if (name.startsWith("on")) node.addEventListener(name.slice(2), value);
-    else if (value !== null && value !== false) node.setAttribute(name, value === true ? "" : visible(value));
+    else if (value != null && value !== false) node.setAttribute(name, value === true ? "" : visible(value));
   }
   for (const child of children.flat()) {
     if (child !== null && child !== undefined && child !== false) {
@@ -287,12 +287,13 @@ function table(value, depth = 0) {  // any JSON
   const rows = value.map((part) => row(names.map((name) => el("td", { class: "left" }, Object.hasOwn(part, name) ? table(part[name], depth + 1) : ""))));
   return wide({}, el("thead", {}, el("tr", {}, names.map((name) => el("th", { scope: "col", class: "left" }, name)))), el("tbody", {}, few(rows)));
 }
+const SIGNS = { "+": ["good", "✓ "], "!": ["bad", "! "] };
 function cited(text, marks = {}) {  // a report: its headings, and its citations as buttons with their titles
   const parts = text.split(/(@\{[^}]{0,300}\}|@[^\s;,\[\]{}]{0,300}[^\s;,\[\]{}@.:?!])/);
   return el("div", { class: "text" }, parts.flatMap((part, i) => {
     if (i % 2 === 0) return part.split(/^(#{1,6} .*)$/m).map((each, n) => (n % 2 ? el("strong", {}, each.replace(/^#+ /, "")) : each));
     const id = part.replace(/^@\{?|\}$/g, ""), [sign, why] = Object.hasOwn(marks, id) ? marks[id] : ["", ""];
-    const kind = { "+": ["good", "✓ "], "!": ["bad", "! "] }[sign] ?? ["", ""], title = named(id).title;
+    const kind = SIGNS[sign] ?? ["", ""], title = named(id).title;
     return [el("button", { class: `paper ${kind[0]}`, title: [id, title, why].filter(Boolean).join(": "), onclick: () => openPaper(id) }, kind[1], el("bdi", {}, title ? short(title, 48) : part))];
   }));
 }
@@ -308,7 +309,7 @@ function statements(verdicts) {  // the doubtful ones first
 function problems(marks) {  // how many citations are of each kind
   const kinds = new Map();
   for (const [sign, why] of Object.values(marks)) kinds.set(why, [sign, (kinds.get(why)?.[1] ?? 0) + 1]);
-  return el("p", { class: "legend" }, "Cited papers: ", kinds.size ? [...kinds].flatMap(([why, [sign, n]], i) => [i ? ", " : "", el("span", { class: { "+": "good", "!": "bad" }[sign] }, `${n} ${why}`)]) : "none");
+  return el("p", { class: "legend" }, "Cited papers: ", kinds.size ? [...kinds].flatMap(([why, [sign, n]], i) => [i ? ", " : "", el("span", { class: SIGNS[sign]?.[0] }, `${SIGNS[sign]?.[1] ?? ""}${n} ${why}`)]) : "none");
 }
 function signsOf(node) {  // of all papers below a heading, as the kind of answer draws them
   return [...list(node?.papers).map((each) => (Array.isArray(each) ? each[1] : "")), ...list(node?.children).flatMap(signsOf)];
@@ -329,7 +330,7 @@ function agreement(root) {
   const all = [], walk = (node) => (all.push(node), node.children.forEach(walk));
   walk(root);
   const signs = signsOf(root), of = (sign) => signs.filter((each) => each === sign).length;
-  return el("p", { class: "legend" }, `${all.slice(1).filter((node) => node.match).length} of ${count(all.length - 1, "heading")} match; `, signs.length ? el("span", { class: "good" }, `${count(of("="), "paper")} under a matching heading`) : "no papers are filed", signs.length ? [", ", el("span", { class: "bad" }, `${of("!")} elsewhere`), `, ${of("")} only here`] : null);
+  return el("p", { class: "legend" }, `${all.slice(1).filter((node) => node.match).length} of ${count(all.length - 1, "heading")} match (the same = in both); `, signs.length ? el("span", { class: "good" }, `${count(of("="), "paper")} under a matching heading`) : "no papers are filed", signs.length ? [", ", el("span", { class: "bad" }, `${of("!")} elsewhere`), `, ${of("")} only here`] : null);
 }
 async function drawAnswer(parts) {  // as the kind of answer has it
   const { form, value, cited: marks, verdicts } = await read(parts);
@@ -393,7 +394,7 @@ function referenceTable(least = 1) {  // of references with this gain or more
   const rows = order.map((i) => el("tr", { class: best(i) === missed ? "missed" : null }, rowHead(title_(paperOf(refs[i][0]), refs[i][1])), rivals(runs).map((run) => cell(rank(run, i)))));
   const found = row(rowHead("found"), rivals(runs).map((run) => `${order.filter((i) => rank(run, i) !== null).length} of ${order.length}`));
   if (!order.length) return [];
-  return [el("h3", {}, least > 1 ? "Ranks of the influential references" : "References found and missed"), starLegend(), wide({ class: "gold ranks" }, el("caption", {}, "The rank at which each run submitted or first cited each of them; – is missed."), head("paper", ...rivals(runs).map(chip)), el("tbody", {}, few(rows, least > 1 ? 15 : 40)), el("tfoot", {}, found))];
+  return [el("h3", {}, least > 1 ? "Ranks of the influential references" : "References found and missed"), starLegend(), wide({ class: "gold ranks" }, el("caption", {}, "The rank at which each run submitted or first cited each of them, dark up to 10 and light up to 100; – is missed."), head("paper", ...rivals(runs).map(chip)), el("tbody", {}, few(rows, least > 1 ? 15 : 40)), el("tfoot", {}, found))];
 }
 async function drawAnswers() {  // of the current topic, without those that copy its labels
   const { all, runs } = current, parts = [];
