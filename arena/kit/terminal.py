@@ -16,6 +16,8 @@ __all__ = ["MISSING", "Table", "best", "escape_latex", "escape_markdown", "progr
 MISSING = "-"
 """The text of a cell that is None: a value that is unknown or undefined, which is not 0."""
 
+_TIE = 1e-12  # what rounding adds makes nothing the best
+
 _LATEX = {
     "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "#": r"\#",
     "_": r"\_", "%": r"\%", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
@@ -148,19 +150,21 @@ class Table:
 def best(
     rows: Sequence[Sequence[Any]], columns: Collection[int], lowest: Collection[int] = ()
 ) -> set[tuple[int, int]]:
-    """Return (row, column) of the best number of each of `columns`; of equal ones all.
+    """Return (row, column) of the best number of each of `columns`, if it stands alone.
 
-    Cells that are not numbers are ignored; in the columns `lowest` less is better.
+    Equal numbers are not better than each other, nor is the only one of its column the best. Cells
+    that are not numbers are ignored; in the columns `lowest` less is better.
 
-    >>> sorted(best([["a", 0.5, 3], ["b", 0.7, 2], ["c", 0.7, None]], [1, 2], lowest=[2]))
-    [(1, 1), (1, 2), (2, 1)]
+    >>> best([["a", 0.5, 3, 1], ["b", 0.7, 2, None], ["c", 0.7, None, None]], [1, 2, 3], lowest=[2])
+    {(1, 2)}
     """
     places = set()
     for column in columns:
-        values = {i: row[column] for i, row in enumerate(rows) if _is_number(row[column])}
-        if values:
-            top = min(values.values()) if column in lowest else max(values.values())
-            places |= {(i, column) for i, value in values.items() if value == top}
+        sign = -1 if column in lowest else 1
+        found = [(sign * row[column], i) for i, row in enumerate(rows) if _is_number(row[column])]
+        if len(found) > 1:
+            second, (top, place) = sorted(found)[-2:]
+            places |= {(place, column)} if top - second[0] > _TIE else set()
     return places
 
 

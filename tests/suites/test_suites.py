@@ -156,7 +156,8 @@ def test_a_page_of_systems(systems, tmp_path, capsys):
     page = tmp_path / "page.html"
     assert systems("--page", str(page)) == 0
     html = page.read_text()
-    assert "2 systems scored by taxobench" in html and 'aria-label="Means of ari' in html
+    assert "taxobench: <bdi>less; whole</bdi>" in html and "<small>3 topics<" in html
+    assert "less and whole have the same mean leaf_recall over 3 topics: 0.6667 against" in html
     assert 'href="#s' not in html  # there are no episodes to open
     first = page.read_bytes()
     assert systems("--page", str(page)) == 0

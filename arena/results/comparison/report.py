@@ -72,11 +72,11 @@ def _verdict(comparison: Comparison) -> str:
     best, *others = sorted(means, key=means.__getitem__, reverse=not metric.lower_is_better)
     over = f"over {_topics(comparison, metric)}"
     if not others:
-        ceiling = "" if metric.ceiling is None else f"; the ceiling is {metric.ceiling:.4f}"
-        return f"{best} has a mean {metric.metric} of {means[best]:.4f} {over}{ceiling}."
+        ceiling = "" if metric.ceiling is None else f"; the ceiling is {number(metric.ceiling)}"
+        return f"{best} has a mean {metric.metric} of {number(means[best])} {over}{ceiling}."
     other = comparison.baseline if comparison.baseline in others else others[0]
-    scores = f"{over}: {means[best]:.4f} against {means[other]:.4f}"
-    if means[best] == means[other]:
+    scores = f"{over}: {number(means[best])} against {number(means[other])}"
+    if abs(means[best] - means[other]) <= TIE:
         return f"{best} and {other} have the same mean {metric.metric} {scores}."
     lower = " (lower is better)" if metric.lower_is_better else ""
     sentence = f"{best} has a better mean {metric.metric}{lower} than {other} {scores}"
@@ -108,8 +108,7 @@ def means(comparison: Comparison, brief: bool = False) -> Table:
     ]
     lowest = [1 + i for i, metric in enumerate(metrics) if metric.lower_is_better]
     directed = [1 + i for i, metric in enumerate(metrics) if metric.lower_is_better is not None]
-    several = sum(any(cell is not None for cell in row) for row in fair) > 1
-    highest = best(fair, directed, lowest) if several else set()
+    highest = best(fair, directed, lowest)
     whose = "of the task" if comparison.played else "by"
     title = f"Mean scores {whose} {comparison.task}{_mark(comparison)}"
     header = [comparison.task, *(metric.metric for metric in metrics)]
@@ -118,9 +117,9 @@ def means(comparison: Comparison, brief: bool = False) -> Table:
             low = floor(run, metric)
             ends = interval(metric.means.get(run.name))
             more = [] if ends is None else [ends]
-            more += [] if low is None else [f"floor {low:.4f}"]
+            more += [] if low is None else [f"floor {number(low)}"]
             if more and row[column] is not None:
-                row[column] = f"{row[column]:.4f} ({'; '.join(more)})"
+                row[column] = f"{number(row[column])} ({'; '.join(more)})"
         row[0] += " (ceiling)" * is_ceiling(comparison, run)
     if comparison.played and not (
         brief and any(is_ceiling(comparison, r) for r in comparison.runs)
@@ -320,7 +319,18 @@ def interval(value: Estimate | PairedDifference | None) -> str | None:
     if value is None or value.low is None or value.high is None:
         return None
     sign = "+" if isinstance(value, PairedDifference) else ""
-    return f"{value.low:{sign}.4f} to {value.high:{sign}.4f}"
+    return f"{number(value.low, sign=sign)} to {number(value.high, sign=sign)}"
+
+
+def number(value: float, decimals: int = 4, sign: str = "") -> str:
+    """Return a number that never reads as 0 unless it is, and without decimals if it is large.
+
+    >>> number(0.5), number(2e-07), number(-2e-07), number(65907.2), number(0.25, 2, "+")
+    ('0.5000', '<0.0001', '>-0.0001', '65,907', '+0.25')
+    """
+    if TIE < abs(value) < 0.5 * 10**-decimals:
+        return f"{'>-' if value < 0 else '<'}{10**-decimals:.{decimals}f}"
+    return f"{value:{sign},.0f}" if abs(value) >= 10_000 else f"{value:{sign}.{decimals}f}"
 
 
 def _table(
@@ -398,7 +408,7 @@ def _tested(difference: PairedDifference, comparison: Comparison) -> list[Any]:
 
 def as_text(comparison: Comparison) -> str:
     """Return the tables for a terminal, after the verdict."""
-    parts = [printable(verdict(comparison))] if comparison.played else []
+    parts = [printable(verdict(comparison))]
     parts += [f"{printable(table.title)}\n{table.text()}" for table in tables(comparison)]
     return "\n\n".join([*parts, "\n".join(map(printable, remarks(comparison)))]) + "\n"
 

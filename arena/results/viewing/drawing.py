@@ -21,12 +21,14 @@ from arena.results.comparison.comparing import (
     MetricComparison,
     PairedDifference,
 )
+from arena.results.comparison.paired import TIE
 from arena.text.display import page_templates, shown
 
 FOLDER = Path(__file__).parent
 _BREAK = re.compile(r"([,(+/_])(?=[^\s,(+/_])")  # hybrid(bm25,dense), tree_edit_distance: no spaces
 MARKS = "●■▲▼◆★○□△▽◇☆"
 """The marks of the first runs; the page has six colours."""
+_UNITS = ("billionths", "millionths", "thousandths", "", "thousands", "millions", "billions")
 
 
 def style() -> Markup:
@@ -62,8 +64,8 @@ def _number(value: Any, decimals: int = 4, sign: str = "", missing: str = MISSIN
         return value
     if isinstance(value, int):
         return f"{value:,}"
-    text = f"{value:{sign}.{decimals}f}"
-    return text if sign or float(text) else text.lstrip("-")  # no -0.000
+    text = reports.number(value, decimals, sign)
+    return text if sign or text.strip("-0.") else text.lstrip("-")  # no -0.000
 
 
 def mark(place: int) -> str:
@@ -72,21 +74,33 @@ def mark(place: int) -> str:
 
 
 class Axis:
-    """Values on an axis from pixel `start` to `end`, with at most `most` steps of round numbers."""
+    """Values on an axis from pixel `start` to `end`, with at most `most` steps of round numbers.
+
+    Its `unit` is a word, such as "millionths", where the numbers are too small or large to read.
+    """
 
     def __init__(self, values: Iterable[float], start: float, end: float, most: int = 6) -> None:
         values = list(values)
         low, high = min(values), max(values)
-        rough = (high - low or 1.0) / most
-        unit = 10.0 ** math.floor(math.log10(rough))
+        rough = (high - low if high - low > TIE else 1.0) / most
+        exponent = math.floor(math.log10(rough))
+        unit = 10.0**exponent
         step = next(unit * m for m in (1, 2, 5, 10) if unit * m >= rough * (1 - 1e-9))
         first, last = math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9)
-        self.ticks = [round(i * step, 10) for i in range(first, max(last, first + 1) + 1)]
+        self.ticks = [round(i * step, -exponent) for i in range(first, max(last, first + 1) + 1)]
+        largest = max(map(abs, self.ticks))
+        readable = 1e-3 <= largest < 1e5
+        thousands = 0 if readable else max(-3, min(3, math.floor(math.log10(largest) / 3)))
+        self.unit, self._unit = _UNITS[thousands + 3], 1000.0**thousands
         self._start, self._pixels = start, (end - start) / (self.ticks[-1] - self.ticks[0])
 
     def __call__(self, value: float) -> float:
         """Return the pixel of a value."""
         return round(self._start + (value - self.ticks[0]) * self._pixels, 1)
+
+    def label(self, value: float) -> str:
+        """Return what stands at a tick: the value in the `unit` of the axis, no power of ten."""
+        return f"{value / self._unit:,.10g}"
 
 
 class Bar(NamedTuple):
