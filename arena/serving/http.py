@@ -16,6 +16,7 @@ import signal
 import socket
 import sys
 from contextlib import suppress
+from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
@@ -31,27 +32,57 @@ if TYPE_CHECKING:
 TOKEN = "ARENA_TOKEN"  # environment variable; an option would show in the list of processes
 LARGEST = 4 << 20  # bytes of a body
 CLIENTS = 2_000  # connections at a time
+_FILES = 64  # that the server itself may open later
 
 
 def serve_app(
-    app: ASGIApp, host: str, port: int, path: str = "", note: str = "", *, websockets: bool = False
+    app: ASGIApp, host: str, port: int, path: str = "", note: str = "", *, websockets: int = 0
 ) -> None:
     """Serve an application until Ctrl-C; print its address, followed by `path`, and a note first.
 
     A host that other machines reach needs the token of the environment variable `TOKEN`, which
-    clients must send. Port 0 takes a free one.
+    clients must send. Port 0 takes a free one. `websockets` is how many may be open, besides the
+    `CLIENTS` that speak HTTP.
     """
-    server = make_server(app, host, os.environ.get(TOKEN) or None, websockets)
+    clients = connections(CLIENTS + websockets)
+    server = make_server(app, host, os.environ.get(TOKEN) or None, websockets > 0, clients)
     if monitoring.tracer() is not None:  # else the process ends before the last spans are sent
         signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
-    most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
-    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))  # else 1,024 clients mostly
     with listen(host, port) as listening:
         gc.collect()
         gc.freeze()  # else what stays, the corpus above all, is looked through again and again
+        gc.callbacks.append(_freeze)
         print(f"Serving at {address(listening)}{path} until Ctrl-C.{note}", flush=True)
         with suppress(KeyboardInterrupt):  # uvicorn raises it again when all is closed
             server.run([listening])
+
+
+def connections(clients: int) -> int:
+    """Return how many connections `ulimit -n` leaves room for, at most `clients`; say if fewer.
+
+    One more is answered 503. Without this it would wait for a file, and so would what reads one.
+    """
+    most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))  # else 1,024 clients mostly
+    room = most - len([*Path("/dev/fd").iterdir()]) - _FILES
+    if most == resource.RLIM_INFINITY or room >= clients:
+        return clients
+    print(
+        f"Only {max(room, 1):,} of {clients:,} connections have room, since `ulimit -n` is "
+        f"{most:,}; more get 503. Raise it to {most - room + clients:,}.",
+        file=sys.stderr,
+    )
+    return max(room, 1)
+
+
+def _freeze(phase: str, info: dict[str, int]) -> None:
+    """Leave out of later collections of garbage what outlived a full one: the open episodes.
+
+    With 16,384 of them each full one would stop all clients for 0.3 s. They are in no cycles, so
+    that they are freed when they are closed.
+    """
+    if phase == "stop" and info["generation"] == 2:
+        gc.freeze()
 
 
 def listen(host: str, port: int) -> socket.socket:
@@ -77,7 +108,11 @@ def address(listening: socket.socket) -> str:
 
 
 def make_server(
-    app: ASGIApp, host: str, token: str | None, websockets: bool = False
+    app: ASGIApp,
+    host: str,
+    token: str | None,
+    websockets: bool = False,
+    clients: int | None = None,
 ) -> uvicorn.Server:
     """Return a server of an application; ``run([socket])`` serves.
 
@@ -97,7 +132,7 @@ def make_server(
     return uvicorn.Server(
         uvicorn.Config(
             Guard(app, local, token),
-            limit_concurrency=CLIENTS, http="h11", log_config=None, log_level="error",
+            limit_concurrency=clients or CLIENTS, http="h11", log_config=None, log_level="error",
             ws="websockets-sansio" if websockets else "none", ws_max_size=LARGEST,
             ws_per_message_deflate=False,  # a fifth of what a search costs OpenEnv's server
             access_log=False, proxy_headers=False, server_header=False,

@@ -230,4 +230,4 @@ def serve(
         corpus, config, topics=where, max_sessions=2 * max_sessions, idle=idle, record=record,
         tasks=tasks, credit=credit,
     )  # fmt: skip
-    serve_app(make_app(sessions, max_sessions, idle), host, port, websockets=True)
+    serve_app(make_app(sessions, max_sessions, idle), host, port, websockets=max_sessions)

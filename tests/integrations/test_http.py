@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 import requests
@@ -115,3 +116,15 @@ def test_the_command(mini):
         server.send_signal(signal.SIGINT)
         assert server.communicate()[1] == ""
         assert server.returncode == 0
+
+
+def test_fewer_connections_where_files_are_few(monkeypatch, capsys):
+    open_now = len([*Path("/dev/fd").iterdir()])
+    monkeypatch.setattr(http.resource, "setrlimit", lambda *_: None)
+    for most, clients in [(10_000, 2_000), (http.resource.RLIM_INFINITY, 2_000)]:
+        monkeypatch.setattr(http.resource, "getrlimit", lambda _, most=most: (most, most))
+        assert (http.connections(2_000), capsys.readouterr().err) == (clients, "")
+    monkeypatch.setattr(http.resource, "getrlimit", lambda _: (1_024, 1_024))
+    room = 1_024 - 64 - open_now
+    assert http.connections(2_000) == pytest.approx(room, abs=2)  # files of other tests
+    assert "of 2,000 connections have room, since `ulimit -n` is 1,024" in capsys.readouterr().err

@@ -223,3 +223,24 @@ def test_one_session_takes_one_step_at_a_time(env: Any) -> None:
         thread.join()
     assert session.totals().steps == 20
     assert session.totals().budget["searches"] == 30
+
+
+def test_a_closed_episode_is_freed_without_the_garbage_collector(env: Any) -> None:
+    """Servers freeze what outlives a full collection; a cycle there would never be freed."""
+    sessions = Sessions(env)
+    gc.collect()
+    gc.disable()
+    try:
+        session = sessions.open("mine")
+        for action in (SEARCH, {"tool": "nothing", "arguments": {}}, "not a call", FINISH):
+            session.step(action)
+        alive = [
+            weakref.ref(session),
+            weakref.ref(session._env),
+            weakref.ref(session._env._episode),
+        ]
+        sessions.close("mine")
+        del session
+        assert [each() for each in alive] == [None] * 3
+    finally:
+        gc.enable()
