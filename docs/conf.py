@@ -100,8 +100,10 @@ def contents(entries: list[Entry], caption: str = "") -> str:
 
 
 def prepare(app: Any, page: str, source: list[str]) -> None:
-    """Add tables of contents to a page, and links to what git does not have."""
+    """Add tables of contents to a page, links to what git does not have, and linked examples."""
     text = re.sub(r"\[([^]]+)\]\([^)]+/\)", r"\1", markdown_of(page, source[0]))
+    shown = "```{literalinclude} /\\1\n:language: python\n```"  # a link that stands alone
+    text = re.sub(r"^\[(examples/\S+\.py)\]\(\S+\)$", shown, text, flags=re.MULTILINE)
     for group, entries in navigation().items():
         if page == root_doc:
             text += contents(entries, group)

@@ -158,25 +158,23 @@ def test_sessions(page, tiny, tmp_path, monkeypatch, request):
 
 @pytest.fixture(scope="module")
 def files() -> dict[str, str]:
-    """The files of docs/extending.md by path, as their first lines tell it."""
-    found = {}
-    for language, text in blocks(ROOT / "docs" / "extending.md"):
+    """The files of docs/extending.md by path: blocks, as their first lines tell it, and links.
+
+    The tool is that of docs/first-plugin.md.
+    """
+    page = ROOT / "docs" / "extending.md"
+    linked = re.findall(r"^\[.*\]\(\.\./examples/plugin/(.*\.py)\)$", page.read_text("utf-8"), re.M)
+    found = {path: (ROOT / "examples" / "plugin" / path).read_text("utf-8") for path in linked}
+    assert len(found) == 3
+    guide = written(ROOT / "docs" / "first-plugin.md")
+    found["my_arena_plugins/tools.py"] = guide["cocited.py"]
+    for language, text in blocks(page):
         if language == "python":
             first, _, content = text.partition("\n")
             path = first.removeprefix("# ")
             assert path not in found
             found[path] = content
     return found
-
-
-def test_the_files_of_the_example_are_shown_as_they_are(files):
-    example = ROOT / "examples" / "plugin"
-    same = [path for path in files if (example / path).is_file()]
-    assert len(same) == 3
-    for path in same:
-        assert files[path] == (example / path).read_text(encoding="utf-8")
-    (project,) = [text for kind, text in blocks(ROOT / "docs" / "extending.md") if kind == "toml"]
-    assert project == (example / "pyproject.toml").read_text(encoding="utf-8")
 
 
 def test_guides_are_short_and_executed():
@@ -197,14 +195,15 @@ def test_the_navigation_is_short():
 
 @pytest.mark.slow
 def test_the_extensions_work(files, tmp_path):
-    """As files that are loaded, with the tests that the page shows."""
+    """As files that are loaded, with a test of each."""
     (tmp_path / "my_arena_plugins").mkdir()
     for name in ("conftest.py", "helpers.py"):
         shutil.copy(ROOT / "tests" / name, tmp_path)
     (tmp_path / "pytest.ini").write_text("[pytest]\n")
     for path, text in files.items():
         (tmp_path / path).write_text(text, encoding="utf-8")
-    plugins = [str(tmp_path / path) for path in files if not path.startswith("test_")]
+    shutil.copy(ROOT / "tests" / "docs" / "extending.py", tmp_path / "test_extending.py")
+    plugins = [str(tmp_path / path) for path in files]
     environment = {
         **os.environ, "PYTHONPATH": str(ROOT), "ARENA_PLUGINS": os.pathsep.join(plugins)
     }  # fmt: skip
