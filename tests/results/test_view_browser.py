@@ -138,6 +138,12 @@ def test_steps_of_a_kind_are_a_group_and_long_lists_are_cut(page, visit):
     more.press("Enter")
     assert hits.count() == 10 + number
     assert tab.evaluate("document.activeElement.matches('ol.papers li:nth-child(11) button')")
+    tab.evaluate(
+        "keys => show('start', table(Object.fromEntries(keys.map((key) => [key, 1]))))",
+        [*"abcdefghijklmnopqrstuvwxyz"],
+    )
+    assert tab.locator("#start tr").count() == 11
+    assert tab.inner_text("#start tr >> nth=10") == "16 more"
     groups = tab.locator("#steps .group > summary").all_inner_texts()
     steps = [tuple(map(int, re.match(r"(\d+)–(\d+)\.", text).groups())) for text in groups]
     assert steps and all(last - first >= 3 for first, last in steps)
@@ -212,15 +218,6 @@ def test_the_topic_that_was_chosen_last_is_drawn(page, visit):
     second = tab.inner_text("#of-topic option >> nth=2")
     assert tab.inner_text("#answered h3 a") == second
     assert tab.inner_text("#tallies thead th >> nth=0") == "sum over this topic"
-
-
-def test_an_answer_that_cannot_be_drawn_costs_itself(page, visit):
-    tab = visit(page)
-    tab.evaluate("topic(0).then(([, all]) => { all[0].answers[0][2] = ['{']; })")  # as no page has
-    tab.evaluate("location.hash = index.topics[0][5]")
-    tab.locator("#topic", has_text="This answer cannot be drawn: ").wait_for()
-    assert tab.locator("#topic .columns section:nth-child(2) ol.papers li").count() > 9
-    assert tab.is_hidden("#trouble")
 
 
 def test_filter_and_search(page, visit):

@@ -148,6 +148,19 @@ def test_a_step_that_cannot_be_drawn_costs_itself(tiny, tmp_path, visit):  # noq
     assert "cannot be drawn" not in tab.inner_text(NOW)
 
 
+def test_an_answer_that_cannot_be_drawn_costs_itself(tiny, tmp_path, visit):  # noqa: F811
+    for agent in ("title", "random"):
+        arena.run(tiny, "discovery", agent, tmp_path / agent, topics=["s1"])
+    path = tmp_path / "view.html"
+    path.write_text(as_page([tmp_path / "title", tmp_path / "random"], tiny).html, "utf-8")
+    tab = visit(path)
+    tab.evaluate("topic(0).then(([, all]) => { all[0].answers[0][2] = ['{']; })")  # as no page has
+    tab.goto(path.as_uri() + "#s1")
+    tab.locator("#topic", has_text="This answer cannot be drawn: ").wait_for()
+    assert tab.locator("#topic .columns section ol.papers").count() == 1  # the other one
+    assert tab.is_hidden("#trouble")
+
+
 @pytest.mark.parametrize("scores", [(3e-310,), (1e200,), (0.5, 2e16), (0.25, None, 0.125), (0,)])
 def test_scores_that_no_digits_fit_stay_as_they_are(scores):
     texts = Texts()

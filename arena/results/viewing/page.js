@@ -281,6 +281,7 @@ function values(object, entry) {
 function table(value, depth = 0) {  // any JSON
   const isObject = (part) => part !== null && typeof part === "object" && !Array.isArray(part);
   if (depth > 4 || value === null || typeof value !== "object") return plain(value);
+  if (isObject(value) && Object.keys(value).length > 12) return wide({}, el("tbody", {}, few(Object.entries(value).map(([name, part]) => row(rowHead(name), el("td", { class: "left" }, table(part, depth + 1)))))));
   if (isObject(value)) return Object.keys(value).length ? values(value, (_, part) => table(part, depth + 1)) : "{}";
   const names = value.every(isObject) ? [...new Set(value.flatMap(Object.keys))] : [];
   if (!names.length || names.length > 8) return value.length ? el("ol", {}, few(value.map((part) => el("li", {}, table(part, depth + 1))))) : "[]";
@@ -507,7 +508,7 @@ async function drawStep(n) {
   if (n > current.steps) return [...parts, ...(await drawEnd())];
   const action = await read(own.a[n - 1]), given = action?.arguments, isCall = given && typeof given === "object";
   const after = await read(own.o[n]), fresh = new Set((own.w?.[n] ?? []).map((i) => paperOf(refs[i][0]).id));
-  parts.push(el("p", { class: "call" }, el("code", {}, isCall ? words(action.tool) : "not a call"), el("small", {}, ` stage ${own.s[n - 1]}`)), isCall ? values(given, argument) : el("pre", {}, JSON.stringify(action)));
+  parts.push(el("p", { class: "call" }, el("code", {}, isCall ? words(action.tool) : "not a call"), el("small", {}, ` stage ${own.s[n - 1]}`)), isCall ? values(given, argument) : el("div", {}, written(action)));
   parts.push(el("h4", {}, "What came back"), after.error ? el("p", { class: "labels" }, `Refused: ${words(after.error)}`) : result(after, fresh), exact(build(own.o[n])));
   if (own.w) {
     const terms = Object.entries(own.t[n]).map(([name, value]) => `${name} ${value.toFixed(4)}`).join(", ");
