@@ -117,6 +117,11 @@ def test_steps_links_and_keys(page, visit):
     assert tab.is_disabled("#previous") and tab.inner_text("#start").count("cutoff")
     tab.go_back()
     wait_at(tab, "step 2 ")
+    tab.goto(page.as_uri() + step(page, 1, "scuot"))  # is not taken for the comparison
+    tab.locator("#trouble", has_text="there is no episode of the run scuot on the topic").wait_for()
+    tab.go_back()
+    wait_at(tab, "step 2 ")
+    assert tab.is_hidden("#trouble")
     tab.click("#h-episode a")
     tab.click("#aligned summary")
     tab.wait_for_selector("#beside .split")  # title and scout begin with the same search

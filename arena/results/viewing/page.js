@@ -655,6 +655,7 @@ async function showEpisode(run, place, step) {
 
 // The tabs.
 async function route() {
+  $("trouble").hidden = true;
   const [kind, ...rest] = location.hash.slice(1).split("/"), [name, id, step] = rest.map(decodeURIComponent);
   let place = -1, run = -1;
   if (index) {
@@ -663,6 +664,7 @@ async function route() {
   }
   const isEpisode = run >= 0 && index.episodes.some((each) => each[0] === run && each[1] === place);
   const isTopic = kind !== "e" && place >= 0;
+  if (kind === "e" && !isEpisode) trouble(new Error(`there is no episode of the run ${name} on the topic ${id}`));
   const target = isEpisode || isTopic ? $("episodes") : document.getElementById(kind)?.closest(".tab") ?? $("compare");
   for (const tab of document.querySelectorAll(".tab")) tab.hidden = tab !== target;
   for (const link of document.querySelectorAll(".tabs a")) {
