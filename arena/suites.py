@@ -48,6 +48,12 @@ class Evaluation:
             (None).
         left_out: Topics whose scores do not count in the means.
         groups: Topic -> name of its group, such as a domain, whose means are shown, too.
+        needs: Metric that nothing computed -> what it needs, such as "a judge".
+        published: Tables of numbers that a paper prints, which pages show apart: ``benchmark``,
+            ``source``, ``columns``, ``rows`` (system -> numbers), ``comparability``, and ``note``
+            where that is not enough.
+        details: Topic -> metric -> what made its scores: ``headers`` and ``rows`` of a table,
+            ``reason``, ``seconds``, ``calls`` and ``failed`` answers of a judge.
     """
 
     mean: Mapping[str, float | None]
@@ -59,6 +65,13 @@ class Evaluation:
     lower_is_better: Mapping[str, bool | None] = field(default_factory=dict)
     left_out: Collection[str] = ()
     groups: Mapping[str, str] = field(default_factory=dict)
+    needs: Mapping[str, str] = field(default_factory=dict)
+    published: Sequence[Mapping[str, Any]] = ()
+    details: Mapping[str, Mapping[str, Mapping[str, Any]]] = field(default_factory=dict)
+
+    def parts(self) -> dict[str, tuple[float | None, str]]:
+        """Return the mean of each part of the benchmark, such as a tier, and what it is without."""
+        return {}
 
     def counting(self, topic: str) -> dict[str, float | None]:
         """Return the scores of a topic that count in the means; all are None if it has none."""
@@ -85,6 +98,7 @@ class Evaluation:
             "missing": list(self.missing),
             "problems": list(self.problems),
             "settings": dict(self.settings),
+            **({"published": [*self.published]} if self.published else {}),
         }
 
     def table(self) -> tuple[list[str], list[tuple[Any, ...]]]:
@@ -102,7 +116,20 @@ class Evaluation:
         rows.append(("mean", *(self.mean[name] for name in names), ""))
         if self.micro:
             rows.append(("micro", *(self.micro.get(name) for name in names), ""))
+        for found in self.published:
+            if not {*names} & {*found["columns"]}:
+                continue
+            for system, scores in found["rows"].items():
+                row = dict(zip(found["columns"], scores, strict=True))
+                rows.append((f"{system}, published", *map(row.get, names), comparability(found)))
         return ["topic", *names, ""], rows
+
+
+def comparability(published: Mapping[str, Any]) -> str:
+    """Return in words how far published numbers compare with those of here."""
+    kind = published["comparability"]
+    said = kind if kind == "same corpus" else f"not comparable: {kind}"
+    return str(published.get("note", said))
 
 
 @dataclass(frozen=True)

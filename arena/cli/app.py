@@ -57,7 +57,7 @@ Args:
     llm_option: Option of the model's client: model=NAME (required), base_url=URL, store=FILE
         and so on (docs/llm.md).
     no_check: Skip the hashes of files that were not opened on this machine before.
-    page (FILE): Write the comparison of systems as a page, too.
+    page (FILE): Write the scores of all systems, and what made them, as a page, too.
     port: Port; 0 takes a free one.
     record (FOLDER): Folder for the actions of every episode that ends; `arena view FOLDER` shows
         them.

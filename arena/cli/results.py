@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from arena.cli.app import add_command, add_group, print_json, print_table, resumable
 from arena.errors import DataError
+from arena.kit.files import check_target
 from arena.text.display import count, printable
 
 if TYPE_CHECKING:
@@ -116,6 +117,7 @@ def _command(suite: str, evaluate: Callable[..., Evaluation]) -> Any:
         *,
         system: dict[str, Any],
         baseline: str | None,
+        page: str | None,
         dry_run: bool,
         json: bool,
         **options: Any,
@@ -125,11 +127,8 @@ def _command(suite: str, evaluate: Callable[..., Evaluation]) -> Any:
             system |= {path: path for path in paths}
         elif bool(paths) == bool(system):
             raise DataError(f"give --{made}, or --system NAME=PATH for each of several systems.")
-        page = options.pop("page")
-        if "page" in signature.parameters:
-            options["page"] = None if system or dry_run else page
-        elif page and not system:
-            raise DataError("--page compares systems: name them with --system.")
+        if page is not None:
+            check_target(page)
         choose_baseline(baseline, {name: Path(name) for name in system or {"": ""}})
         # Of what a model answers, a second run asks nothing again.
         with resumable() if options.get("llm_option") else nullcontext():
@@ -143,6 +142,8 @@ def _command(suite: str, evaluate: Callable[..., Evaluation]) -> Any:
             _print_systems(suite, scored, baseline, page, json)
             return
         result = scored[""]
+        if page is not None:
+            _write_page(page, suite, {Path(paths[0]).resolve().stem: result})
         if json:
             print_json(result.to_json())
             return
@@ -179,17 +180,25 @@ def _print_systems(
 ) -> None:
     from arena.results.comparison import as_text
     from arena.results.comparison.systems import compare_systems, systems_json
-    from arena.results.viewing import write_page
 
     comparison = compare_systems(suite, scored, baseline)
     if page is not None:
-        write_page(comparison, page)
+        _write_page(page, suite, scored, baseline)
     if as_json:
         print_json(systems_json(comparison, scored))
         return
     sys.stdout.write(as_text(comparison))
     for name, result in scored.items():
         _print_problems(f"{name}: ", result)
+
+
+def _write_page(
+    page: str, suite: str, scored: dict[str, Evaluation], baseline: str | None = None
+) -> None:
+    from arena.results.comparison.systems import compare_systems
+    from arena.results.viewing import write_page
+
+    write_page(compare_systems(suite, scored, baseline), page, scored=scored)
 
 
 def _print_problems(name: str, result: Evaluation) -> None:

@@ -166,6 +166,7 @@ def score_reports(
         lower_is_better=_DIRECTIONS,
         left_out=left_out,
         groups={name: survey.domain for name, survey in gold.items() if survey.domain},
+        needs={} if llm_option else dict.fromkeys(JUDGED, "a judge"),
     )
 
 

@@ -64,5 +64,5 @@ def test_a_table_of_published_figures() -> None:
     figure = {"benchmark": "x", "source": "S, Table 1", "comparability": "undated",
               "columns": ["recall", "F1"], "rows": {"A": [0.5, 1.0], "B": [None, 0.1]}}  # fmt: skip
     lines = published_table(figure).splitlines()
-    assert lines[0] == "**x, published (undated)**: S, Table 1."
+    assert lines[0] == "**x, published (not comparable: undated)**: S, Table 1."
     assert [cell.strip() for cell in lines[-1].split("|")[1:-1]] == ["B", "-", "0.1"]

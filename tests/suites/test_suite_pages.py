@@ -6,6 +6,7 @@ import re
 
 import pytest
 
+from arena import cli
 from arena.results.comparison.report import means, verdict
 from arena.results.comparison.systems import compare_systems
 from arena.results.viewing import as_page
@@ -72,6 +73,79 @@ def test_tiny_and_huge_means_are_not_drawn_as_zero_or_with_powers_of_ten():
     tiny, huge = [2e-7, 0.0], [4_000_000.0, 2_000_000.0]
     html = page({"a": scored(late=tiny, tokens=huge), "b": scored(late=tiny, tokens=huge)})
     assert "&lt;0.0001" in html and "3,000,000" in html
-    assert "axis in billionths" in html and "axis in millions" in html
+    assert "<small>in billionths" in html and "<small>in millions" in html
     drawn = re.findall(r'<text class="tick"[^>]*>([^<]*)<', html)
     assert {"1", "2", "3", "4"} <= {*drawn} and not any("e" in each for each in drawn)
+
+
+@pytest.fixture
+def surveys(tmp_path):
+    """Experts on two topics, and a folder with a name of its own that has one of them."""
+    text = "# {}\n\n## Graphs\n\nText.\n\n### Paths\n\nText.\n\n## Trees\n\nText.\n"
+    for folder, topics in {"human": "ab", "my system": "a"}.items():
+        (tmp_path / folder).mkdir()
+        for topic in topics:
+            (tmp_path / folder / f"{topic}.md").write_text(text.format(topic))
+
+    def evaluate(*options, system="my system"):
+        made = str(tmp_path / system) if "=" not in system else system.format(tmp_path)
+        given = ["--system" if "=" in system else "--generated", made]
+        path = tmp_path / "page.html"
+        words = ["--human", str(tmp_path / "human"), *given, *options, "--page", str(path)]
+        assert cli.main(["evaluate", "bloom-eval", *words]) == 0
+        return path.read_text(encoding="utf-8").partition("<script>")[0]
+
+    return evaluate
+
+
+def test_a_suite_in_which_nothing_was_computed_draws_nothing(surveys):
+    html = surveys("--metrics", "fnov,roq")  # both are a judge's
+    assert "bloom-eval: <bdi>my system</bdi> <small>2 topics</small>" in html
+    assert "No topic has fnov in every system, so nothing is compared." in html
+    assert "<svg" not in html and html.count("<td>needs a judge</td>") == 4
+    assert '<bdi>creation</bdi></th><td class="left"><bdi>needs a judge</bdi>' in html
+    assert "<strong>Needs a judge</strong>: fnov, fnov_order, roq, roq_order." in html
+
+
+def test_parts_without_a_mean_have_no_bar(surveys):
+    html = surveys("--metrics", "scons,fnov")
+    drawn = html[html.index('id="parts"') : html.index('id="means"')]
+    assert drawn.count("<svg") == 1 and drawn.count('class="mark"') == 1
+    assert "1.0000, without scs, sts" in drawn  # equal outlines; the others were not asked for
+    assert "creation" in drawn.partition("</svg>")[2] and "needs a judge" in drawn
+    several = surveys("--metrics", "scons,fnov", system="<i>x</i>={}/human")
+    assert "&lt;i&gt;x&lt;/i&gt;" in several and "<i>x" not in several
+
+
+def test_published_numbers_stand_apart_and_say_that_they_do_not_compare(surveys):
+    html = surveys("--metrics", "scons")
+    means, _, published = html.partition('<section id="published">')
+    assert "SurveyForge" in published and "SurveyForge" not in means
+    assert "<strong>Bloom-Eval: not comparable: other corpus</strong>" in published
+    cells = re.findall(r"<bdi>([^<]*)</bdi>", published)
+    place = cells.index("efid_f1")
+    assert cells[place : place + 6] == ["efid_f1", "0.10", "0.13", "0.12", "0.11", "-"]
+    assert "<b>" not in published.partition("</section>")[0]
+
+
+def test_a_suite_of_anyone_has_the_same_page():
+    """A metric that no system has, published numbers and a part, without code of its own."""
+
+    class Mine(Evaluation):
+        def parts(self):
+            return {"easy": (0.25, ""), "hard": (None, "needs <a>")}
+
+    table = {"benchmark": "M&M", "source": "Table 1", "comparability": "undated",
+             "columns": ["f1"], "rows": {"<them>": [0.5]}}  # fmt: skip
+    systems = {
+        name: Mine({"f1": 0.5, "style": None}, {"t": {"f1": 0.5, "style": None}}, [],
+                   needs={"style": "a judge"}, published=[table])
+        for name in ("a", "b")
+    }  # fmt: skip
+    html = as_page(compare_systems("mine", systems), scored=systems).html
+    assert "<strong>Needs a judge</strong>: style." in html and "needs &lt;a&gt;" in html
+    assert "M&amp;M: not comparable: undated" in html and "&lt;them&gt;" in html
+    assert "<them>" not in html and "<figcaption>easy</figcaption>" in html
+    assert "<figcaption>hard" not in html
+    *_, published = systems["a"].table()[1]
+    assert published == ("<them>, published", 0.5, "not comparable: undated")

@@ -63,6 +63,8 @@ def verdict(comparison: Comparison) -> str:
 
 def _verdict(comparison: Comparison) -> str:
     metric = next(m for m in comparison.metrics if m.metric == comparison.headline)
+    if not metric.means and not comparison.played:
+        return f"No topic has {metric.metric} in every system, so nothing is compared."
     if not metric.means:
         return f"No topic has labels that {metric.metric} counts, so nothing is compared."
     if metric.lower_is_better is None:

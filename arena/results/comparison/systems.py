@@ -23,7 +23,8 @@ def compare_systems(
     """Compare what systems scored on the same topics of a suite, by the tests of `compare`.
 
     A metric is taken over the topics that count for every system and have a value in each, so a
-    mean can differ from that of one system alone.
+    mean can differ from that of one system alone. Those that nothing computed are left out, unless
+    they are all and `Evaluation.needs` says why.
 
     Args:
         suite: Name of the suite, the title of the tables.
@@ -49,10 +50,13 @@ def compare_systems(
             )
         )
     first = next(iter(evaluations.values()))
+    known = [
+        n for n in first.mean if any(each.mean[n] is not None for each in evaluations.values())
+    ]
+    names = known or [name for name in first.mean if name in first.needs]
     tables = [
         compare_by(name, first.lower_is_better.get(name, False), systems, pairs, *_HOW)
-        for name in first.mean
-        if any(each.mean[name] is not None for each in evaluations.values())
+        for name in names
     ]
     if not tables:
         raise DataError("no system has a score: see what is wrong with each of them alone.")

@@ -76,7 +76,8 @@ def mark(place: int) -> str:
 class Axis:
     """Values on an axis from pixel `start` to `end`, with at most `most` steps of round numbers.
 
-    Its `unit` is a word, such as "millionths", where the numbers are too small or large to read.
+    Its `unit` is a word, such as "millionths", where the numbers are too small or large to read;
+    `scale` is its value, 1e-06.
     """
 
     def __init__(self, values: Iterable[float], start: float, end: float, most: int = 6) -> None:
@@ -91,7 +92,7 @@ class Axis:
         largest = max(map(abs, self.ticks))
         readable = 1e-3 <= largest < 1e5
         thousands = 0 if readable else max(-3, min(3, math.floor(math.log10(largest) / 3)))
-        self.unit, self._unit = _UNITS[thousands + 3], 1000.0**thousands
+        self.unit, self.scale = _UNITS[thousands + 3], 1000.0**thousands
         self._start, self._pixels = start, (end - start) / (self.ticks[-1] - self.ticks[0])
 
     def __call__(self, value: float) -> float:
@@ -100,7 +101,7 @@ class Axis:
 
     def label(self, value: float) -> str:
         """Return what stands at a tick: the value in the `unit` of the axis, no power of ten."""
-        return f"{value / self._unit:,.10g}"
+        return f"{value / self.scale:,.10g}"
 
 
 class Bar(NamedTuple):
@@ -139,9 +140,11 @@ def charts(comparison: Comparison) -> list[Chart]:
         drawn[name] = [Bar(*bar) for bar in bars]
     ends = {name: [end for bar in bars for end in bar.ends] for name, bars in drawn.items()}
     shares = [name for name in drawn if max(map(abs, ends[name])) <= 1]
-    shared = _axis([end for name in shares for end in ends[name]])
+    shared = means_axis([end for name in shares for end in ends[name]])
     others: list[Chart] = [
-        (m, _axis(ends[name]), drawn[name]) for name, m in by_name.items() if name not in shares
+        (m, means_axis(ends[name]), drawn[name])
+        for name, m in by_name.items()
+        if name not in shares
     ]
     if len(runs) == 1:
         every = [bar._replace(name=name) for name in shares for bar in drawn[name]]
@@ -149,7 +152,8 @@ def charts(comparison: Comparison) -> list[Chart]:
     return [*((by_name[name], shared, drawn[name]) for name in shares), *others]
 
 
-def _axis(ends: Iterable[float]) -> Axis:
+def means_axis(ends: Iterable[float]) -> Axis:
+    """Return the axis of means, which begins or ends at 0 unless they lie on both sides."""
     return Axis([0.0, *ends], 188, 468)
 
 

@@ -19,9 +19,11 @@ from arena.results.comparison.comparing import Comparison, compare, tasks_of
 from arena.results.comparison.opening import name_runs, split_name
 from arena.results.viewing import drawing
 from arena.results.viewing.episodes import Episodes
+from arena.results.viewing.scored import of_suite
 from arena.runs.checking import refuse_misstated
 from arena.runs.directory import OpenedRun
 from arena.runs.players import ORACLE
+from arena.suites import Evaluation
 from arena.tasks import choose_topics, play_order
 
 MOST_EPISODES = 2_000
@@ -50,6 +52,7 @@ def as_page(
     topics: Sequence[str] | int | None = None,
     answers: str | Path | None = None,
     labels: bool = True,
+    scored: Mapping[str, Evaluation] | None = None,
 ) -> Page:
     """Return a page of runs, with what was missed and every episode if the corpus is given.
 
@@ -67,6 +70,7 @@ def as_page(
         answers: File of the language model's answers, for what it wrote.
         labels: Whether the page has labels, and all that depends on them: rewards, scores,
             missed papers, and papers that did not exist yet.
+        scored: Of the systems of a suite, what it scored of each.
 
     Raises:
         CorpusError: A run is of another corpus, does not replay, or states scores that its answers
@@ -110,6 +114,7 @@ def as_page(
         script=Markup(script),
         digest=drawing.digest_of(script),
         GUESS_MARK=GUESS_MARK,
+        **of_suite(scored or {}),
     )  # fmt: skip
     return Page(html, found.number if found else 0)
 

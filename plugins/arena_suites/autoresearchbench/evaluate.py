@@ -15,6 +15,7 @@ from arena.metrics import mean
 from arena.suites import Evaluation, OutputPath, chosen, json_lines, suite
 from arena.text.identifiers import normal_title
 from arena_suites.autoresearchbench.questions import NOBODY, check_question, refuse_bundle
+from arena_suites.published import published
 from corpus_builder.sources.published import check_record
 
 PASSES = (1, 2, 4, 8, 16)
@@ -91,7 +92,9 @@ def score_candidates(*, results: OutputPath, only: tuple[str, ...] | None = None
     means = {name: mean(row[name] for row in rows.values()) for name in (*_WIDE, *_DEEP)}
     code = code_sha256("arena_suites.autoresearchbench")
     settings = {"results": sha256_file(results), "code": code}
-    return Evaluation(means, rows, [], [], settings, groups=groups)
+    return Evaluation(
+        means, rows, [], [], settings, groups=groups, published=[*published("autoresearchbench")]
+    )
 
 
 def expected_best(values: Sequence[float], k: int) -> float:

@@ -18,7 +18,7 @@ import numpy as np
 from arena.corpus import layout
 from arena.errors import DataError, clip, did_you_mean
 from arena.kit.code import code_sha256
-from arena.kit.files import atomic_write, check_target, sha256_file
+from arena.kit.files import sha256_file
 from arena.kit.terminal import progress
 from arena.llm import Client
 from arena.llm.answers import sum_totals
@@ -41,8 +41,8 @@ from arena_suites.bloom_eval.base import (
 from arena_suites.bloom_eval.data import read_surveys
 from arena_suites.bloom_eval.tables import (
     SurveyEvaluation,
-    as_html,
     made_otherwise,
+    printed,
     table3,
     tier_mean,
 )
@@ -84,7 +84,6 @@ def score_surveys(
     max_statements: int | None = None,
     no_abstract: Literal["unsupported", "left-out"] = "unsupported",
     corpus: str | None = None,
-    page: str | None = None,
 ) -> SurveyEvaluation:
     """Score generated surveys beside those that experts wrote, on the six tiers of Bloom.
 
@@ -107,7 +106,6 @@ def score_surveys(
         no_abstract: What a cited work without an abstract does for a statement.
         corpus (DIR): Corpus that knows the papers that reports cite, their abstracts and, by its
             own links, their citations.
-        page (FILE): Write a page that shows what made every number.
 
     Example:
         arena evaluate bloom-eval --human bloom_eval --generated surveys --page surveys.html
@@ -122,8 +120,6 @@ def score_surveys(
     for option, names in {"only": only, "metrics": metrics}.items():
         if names == ():
             raise DataError(f"--{option} names none: leave it out for all.")
-    if page is not None:
-        check_target(page)
     known = _in_order(metrics)
     sides = _read(human, generated, only, official, corpus)
     found = {
@@ -136,10 +132,7 @@ def score_surveys(
         "seconds": _seconds(Path(generated)),
         **_settings(comparison, [topic.spent for topic in found.values() if topic.spent]),
     }  # fmt: skip
-    result = _evaluation(sides, known, found, settings)
-    if page is not None:
-        atomic_write(page, as_html(result))
-    return result
+    return _evaluation(sides, known, found, settings)
 
 
 def _seconds(run: Path) -> float | None:
@@ -187,6 +180,13 @@ def _evaluation(
         groups={topic: FIELDS[topic[:2]] for topic in found if topic[:2] in FIELDS},
         counted={name: sum(r[name] is not None for r in rows.values()) for name in columns},
         details=details,
+        needs={
+            name: "a judge"
+            for metric in known.values()
+            if "judge" in metric.needs and "judge" not in settings
+            for name in metric.names()
+        },
+        published=[printed()],
     )  # fmt: skip
 
 

@@ -12,6 +12,7 @@ from arena.cli.commands import command
 from arena.errors import DataError
 from arena.kit.files import atomic_write
 from arena.kit.terminal import Table, escape_markdown, progress
+from arena.suites import comparability
 from arena.text.display import count
 from arena_suites.published import published
 
@@ -142,6 +143,6 @@ def as_table(result: Row) -> str:
 def published_table(figure: Row) -> str:
     """Return published figures as Markdown, with how far they compare with those here."""
     rows = [[name, *(each and str(each) for each in row)] for name, row in figure["rows"].items()]
-    title = escape_markdown(f"{figure['benchmark']}, published ({figure['comparability']})")
+    title = escape_markdown(f"{figure['benchmark']}, published ({comparability(figure)})")
     table = Table(["", *figure["columns"]], rows).markdown()
     return f"**{title}**: {figure['source']}.\n\n{table}"

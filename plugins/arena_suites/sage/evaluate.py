@@ -11,6 +11,7 @@ from arena.kit.code import code_sha256
 from arena.kit.files import sha256_file
 from arena.metrics import mean
 from arena.suites import Evaluation, OutputPath, chosen, folder_sha256, json_lines, suite
+from arena_suites.published import published
 from arena_suites.sage.questions import FOLDERS, read_rows
 from corpus_builder.sources.published import check_record
 
@@ -80,7 +81,9 @@ def score_answers(
         "code": code_sha256("arena_suites.sage"),
     }
     missing = [name for name in rows if name not in made]
-    return Evaluation(means, rows, missing, problems, settings, groups=groups)
+    return Evaluation(
+        means, rows, missing, problems, settings, groups=groups, published=[*published("sage")]
+    )
 
 
 def plain(text: str) -> str:

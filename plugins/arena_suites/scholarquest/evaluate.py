@@ -13,6 +13,7 @@ from arena.kit.files import check_target, sha256_file, write_json
 from arena.metrics import mean
 from arena.suites import Evaluation, OutputPath, chosen, json_lines, suite
 from arena.text.identifiers import arxiv_key
+from arena_suites.published import published
 from corpus_builder.sources.published import check_record
 
 INTENTS = ("method", "setting", "scope", "comparison")
@@ -104,6 +105,7 @@ def score_rankings(
         means, rows, [name for name in rows if name not in made], problems, settings,
         lower_is_better={"tokens": True, "calls": True}, left_out=failed,
         groups={name: question["intent"] for name, question in questions.items()},
+        published=[*published("scholarquest")],
     )  # fmt: skip
     if entry is not None:
         write_json(entry, as_entry(found, Path(results).stem))

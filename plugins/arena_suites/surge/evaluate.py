@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -52,24 +51,6 @@ BIBTEX = """\
 """
 
 
-@dataclass(frozen=True)
-class SurgeEvaluation(Evaluation):
-    """Scores of generated surveys; the paper's systems stand below them, marked."""
-
-    def table(self) -> tuple[list[str], list[tuple[Any, ...]]]:
-        """Return the headers and the rows, with those of the paper's Table 4 at the end."""
-        headers, rows = super().table()
-        found = next(published("surge"))
-        for name, scores in found["rows"].items():
-            row = dict(zip(found["columns"], scores, strict=True))
-            rows.append((f"{name}, published", *map(row.get, headers[1:-1]), found["note"]))
-        return headers, rows
-
-    def to_json(self) -> dict[str, Any]:
-        """Return plain dicts and lists; ``published`` has the paper's systems."""
-        return super().to_json() | {"published": [*published("surge")]}
-
-
 class _Gold(NamedTuple):
     """A survey of the data: number, title, papers that it cites, and its sections."""
 
@@ -96,7 +77,7 @@ def score_articles(
     encoder: str = "static",
     llm_option: dict[str, Any] | None = None,
     log: str | None = None,
-) -> SurgeEvaluation:
+) -> Evaluation:
     """Score generated surveys by SurGE's protocol, never tried on its published files.
 
     The means are over the surveys that were generated, as in its code. Without a model of pairs the
@@ -156,7 +137,12 @@ def score_articles(
     means = {name: mean(row[name] for row in rows.values()) for name in METRICS}
     if log is not None:
         atomic_write(log, _as_log(rows, means))
-    return SurgeEvaluation(means, rows, [], [*problems, _NOT_TRIED], settings)
+    needs = {} if model else dict.fromkeys(RELEVANCE, "a model of pairs")
+    needs |= {} if llm_option else dict.fromkeys(("structure_quality", "logic"), "a judge")
+    return Evaluation(
+        means, rows, [], [*problems, _NOT_TRIED], settings, needs=needs,
+        published=[*published("surge")],
+    )  # fmt: skip
 
 
 def _read_gold(data: Path, articles: Mapping[int, Article]) -> tuple[dict[str, _Gold], list[str]]:

@@ -26,6 +26,7 @@ from arena_suites.taxobench.released import (
     normalised,
     released_scores,
 )
+from arena_suites.taxobench.rubrics import taxobench
 
 if TYPE_CHECKING:
     from arena_suites.judging import Judgements
@@ -142,6 +143,7 @@ def score_predictions(
         means, surveys, [name for name in gold if name not in trees], problems, settings,
         lower_is_better={n: METRICS.get(n).lower_is_better for n in NAMES if n in means},
         left_out=left_out, micro=micro,
+        needs={} if llm_option else dict.fromkeys(taxobench.dimensions, "a judge"),
     )  # fmt: skip
 
 

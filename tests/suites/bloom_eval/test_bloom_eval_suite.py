@@ -101,12 +101,15 @@ def test_the_page_escapes_every_text(folders, tmp_path):
     for side in folders:
         (tmp_path / side / "<img src=x>&.md").write_text(FLAT.format("<script>alert(1)</script>"))
     page = tmp_path / "page.html"
-    score(**folders, page=str(page))
+    words = [word for side, folder in folders.items() for word in (f"--{side}", folder)]
+    command = ["evaluate", "bloom-eval", *words, "--metrics", "scons", "--page", str(page)]
+    assert cli.main(command) == 0
     text = page.read_text()
-    assert "<img" not in text and "<script" not in text
+    assert "<img" not in text and "<script>alert" not in text
     assert "&lt;img src=x&gt;&amp;" in text
     assert text.count("<details>") == 5 + 5  # topics, and a metric for each
-    assert all(name in text for name in ("SurveyForge", "Human", "0.6667", "no generated survey"))
+    assert all(name in text for name in ("SurveyForge", "Human", "0.6667", "no prediction"))
+    assert "bloom-eval: <bdi>generated</bdi>" in text and "This page quotes the texts" in text
 
 
 def test_the_terminal_shows_table_3(folders, capsys):
