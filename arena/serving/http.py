@@ -15,6 +15,7 @@ import resource
 import signal
 import socket
 import sys
+import threading
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -33,6 +34,7 @@ TOKEN = "ARENA_TOKEN"  # environment variable; an option would show in the list 
 LARGEST = 4 << 20  # bytes of a body
 CLIENTS = 2_000  # connections at a time
 _FILES = 64  # that the server itself may open later
+SOCKET = "ARENA_SOCKET"  # environment variable: a file where a process of several listens
 
 
 def serve_app(
@@ -48,11 +50,15 @@ def serve_app(
     server = make_server(app, host, os.environ.get(TOKEN) or None, websockets > 0, clients)
     if monitoring.tracer() is not None:  # else the process ends before the last spans are sent
         signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
-    with listen(host, port) as listening:
+    given = os.environ.get(SOCKET)
+    with socket.socket(fileno=int(given)) if given else listen(host, port) as listening:
         gc.collect()
         gc.freeze()  # else what stays, the corpus above all, is looked through again and again
         gc.callbacks.append(_freeze)
-        print(f"Serving at {address(listening)}{path} until Ctrl-C.{note}", flush=True)
+        if given:  # its standard input ends when the process that started it does
+            threading.Thread(target=lambda: sys.stdin.read() or os._exit(1), daemon=True).start()
+        else:
+            print(f"Serving at {address(listening)}{path} until Ctrl-C.{note}", flush=True)
         with suppress(KeyboardInterrupt):  # uvicorn raises it again when all is closed
             server.run([listening])
 

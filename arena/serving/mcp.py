@@ -13,7 +13,9 @@ import threading
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
+
+from annotated_types import Ge
 
 from arena import monitoring
 from arena.corpus.view import CorpusView
@@ -22,7 +24,8 @@ from arena.kit.lazy import require
 from arena.serving import integration
 from arena.serving._mcp_calls import PlainCalls
 from arena.serving.http import refusal, serve_app
-from arena.session import EpisodeSession, Sessions
+from arena.serving.processes import LOST, Proxy
+from arena.session import ClosedSessionError, EpisodeSession, Sessions
 from arena.text.display import whole_letters
 from arena.tools import TOOLS, Episode, Search, ToolError, ToolResult, encode, make_searches
 from arena.tools.base import parse_action, schemas_of_tools
@@ -217,8 +220,9 @@ def http_app(server: Server[Any], sessions: Sessions | None = None) -> ASGIApp:
 
     async def end(request: Request) -> Response:
         assert sessions is not None
-        key = request.headers.get(HEADER) or request.query_params.get("episode", "")
         try:
+            _check_kept(request)
+            key = key_of(request) or ""
             return JSONResponse((await sessions.aclose(key))._asdict())
         except ArenaError as error:
             return refusal(404, error)
@@ -255,15 +259,30 @@ def _watch(server: Server[Any]) -> None:
 _ASKED = "What this episode asks: a topic, the cutoff, the budget and an instruction."
 
 
+def key_of(request: Request) -> str | None:
+    """Return the key of the episode that an HTTP request names."""
+    return request.headers.get(HEADER) or request.query_params.get("episode")
+
+
+def _check_kept(request: Request) -> None:
+    """Raise ClosedSessionError if the episode was lost with its process."""
+    if LOST in request.headers:
+        raise ClosedSessionError(
+            f"the session {clip(key_of(request))} is lost: the process that had it has ended. Open "
+            "one with another key."
+        )
+
+
 async def _session(sessions: Sessions, request: Any) -> EpisodeSession:
     """Return the session that an HTTP request names; open it if it is new."""
     asked = request.query_params
-    key = request.headers.get(HEADER) or asked.get("episode")
+    key = key_of(request)
     if not key:
         raise DataError(
             "the address names no episode. Add one, such as ?episode=rollout-1&seed=7 (or the "
             f"header {HEADER}): calls with the same key play the same episode."
         )
+    _check_kept(request)
     if "survey" in asked:
         raise DataError("the address says survey=ID: write topic=ID (docs/renamed.md).")
     seed, topic_id = asked.get("seed"), asked.get("topic")
@@ -315,6 +334,7 @@ def serve(
     max_sessions: int = 4096,
     idle: float = 1800.0,
     record: str | None = None,
+    processes: Annotated[int, Ge(1)] = 1,
 ) -> None:
     """Serve the tools of an episode, or of a dated library, to clients of MCP.
 
@@ -330,6 +350,8 @@ def serve(
         http: Serve HTTP instead of standard input and output.
         max_sessions: Episodes that may be open at once.
         idle: Seconds after which an episode that nobody plays is closed.
+        processes: Over HTTP: server processes behind the address, each with `max_sessions`. An
+            episode stays with one.
 
     Example:
         arena serve mcp --corpus demo/synthetic --task discovery --http
@@ -345,6 +367,11 @@ def serve(
             "--seed and --topic go with one episode over stdio. Over HTTP the URL names them: "
             "/mcp?episode=rollout-1&seed=7."
         )
+    if processes > 1:
+        if not http:
+            raise DataError(f"--processes {processes} goes with --http: stdio has one client.")
+        Proxy(processes, key_of, record).serve(host, port, "/mcp")
+        return
     if before is not None:
         opened = Corpus.open(corpus)
         view = opened.at(before, retriever=opened.retriever(retriever or "bm25"))

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import orjson
-from annotated_types import Interval
+from annotated_types import Ge, Interval
 
 from arena import monitoring
 from arena.corpus import Corpus, CorpusView, search_batch
@@ -23,6 +23,7 @@ from arena.kit.process import cores
 from arena.papers import MAX_QUERY, Hit
 from arena.serving import integration
 from arena.serving.http import refusal, serve_app
+from arena.serving.processes import Proxy
 
 if TYPE_CHECKING:
     from starlette.applications import Starlette
@@ -189,6 +190,7 @@ def serve(
     retriever_option: dict[str, Any] | None = None,
     host: str = "127.0.0.1",
     port: int = 8000,
+    processes: Annotated[int, Ge(1)] = 1,
 ) -> None:
     """Serve Search-R1's /retrieve, for Search-R1, verl and SkyRL.
 
@@ -197,10 +199,14 @@ def serve(
             (1 January). Without it, each URL names one: /retrieve?before=2015-01-01.
         topk: Papers of a query that names no number.
         retriever_option: Option of the engine, such as statistics=corpus.
+        processes: Server processes behind the address.
 
     Example:
         arena serve retrieve --corpus demo/synthetic --before 2015-01-01
     """
+    if processes > 1:
+        Proxy(processes).serve(host, port, "/retrieve")
+        return
     searcher = Searcher(corpus, before, retriever, retriever_option, topk)
     note = "" if before is None else f" Papers before {searcher.health['before']} alone."
     serve_app(make_app(searcher), host, port, "/retrieve", note)
