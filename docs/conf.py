@@ -22,6 +22,7 @@ import arena
 
 HERE = Path(__file__).parent
 sys.path.append(str(HERE))
+import differences  # noqa: E402
 import reference  # noqa: E402
 
 project = "ResearchArena"
@@ -170,6 +171,9 @@ def markdown_of(page: str, text: str) -> str:
         before, title, rest = text.partition(f"## {heading}\n")
         here, next_title, after = rest.partition("\n## ")
         text = f"{before}{title}{here}\n{listed}\n{next_title}{after}"
+    name = page.removeprefix("docs/") + ".md"
+    if name in differences.pages():
+        text = text.replace(differences.MARK, differences.table(name))
     return text
 
 

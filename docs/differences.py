@@ -1,6 +1,4 @@
-"""Write the tables "the paper / the released code / here" into the pages on benchmarks.
-
-python docs/differences.py
+"""The tables "the paper / the released code / here", which the site shows in pages on benchmarks.
 
 `differences.yaml` has the rows of each page. A row of it without a text is a metric, whose object
 has the text, from its docstring (`arena.metrics.accounts`).
@@ -17,7 +15,8 @@ from arena_suites.bloom_eval import survey_metrics
 
 DOCS = Path(__file__).parent
 COLUMNS = ("paper", "released", "here")
-BEGIN, END = "<!-- docs/differences.py writes this table -->\n", "<!-- its end -->\n"
+MARK = "[What the paper, its released code and this project do](differences.yaml), row by row."
+"""The line of a page in whose place the table stands on the site."""
 
 
 def rows(page: str) -> dict[str, dict[str, str]]:
@@ -33,23 +32,16 @@ def rows(page: str) -> dict[str, dict[str, str]]:
     }
 
 
-def with_table(page: str) -> str:
-    """Return the text of a page with the table that its rows make."""
+def table(page: str) -> str:
+    """Return the table that the rows of a page make, as Markdown."""
     lines = ["| | the paper | the released code | here |", "|---|---|---|---|"]
     for name, row in rows(page).items():
         texts = (row[column].removesuffix(".") for column in COLUMNS)
         cells = [text.replace("``", "`").replace("|", "&#124;") for text in texts]
         lines.append(f"| {' | '.join([name, *cells])} |")
-    before, rest = (DOCS / page).read_text(encoding="utf-8").split(BEGIN)
-    table = "".join(f"{line}\n" for line in lines)
-    return f"{before}{BEGIN}\n{table}\n{END}{rest.split(END)[1]}"
+    return "\n".join(lines)
 
 
 def pages() -> list[str]:
     """Return the names of the pages."""
     return list(yaml.safe_load((DOCS / "differences.yaml").read_text(encoding="utf-8")))
-
-
-if __name__ == "__main__":
-    for name in pages():
-        (DOCS / name).write_text(with_table(name), encoding="utf-8")
