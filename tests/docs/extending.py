@@ -7,7 +7,6 @@ import json
 import gymnasium
 
 import arena
-from arena import Corpus
 from arena.metrics import evaluate
 from arena.testing import audit
 from corpus_builder.index import build_index
@@ -37,12 +36,6 @@ def test_worst(synthetic):
         drawn.append(env.reset()[1]["topic_id"])
         env.step({"tool": "submit", "arguments": {"paper_ids": []}})
     assert drawn == [*env.unwrapped.topics]
-
-
-def test_release(synthetic):
-    synthetic.with_name("release-3").symlink_to(synthetic)
-    corpus = Corpus.open(f"release:version=3,root={synthetic.parent}")
-    assert corpus.directory == synthetic
 
 
 def test_cocited_passes_the_checks(synthetic):
