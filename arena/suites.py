@@ -116,12 +116,12 @@ class Evaluation:
         rows.append(("mean", *(self.mean[name] for name in names), ""))
         if self.micro:
             rows.append(("micro", *(self.micro.get(name) for name in names), ""))
-        for found in self.published:
-            if not {*names} & {*found["columns"]}:
+        for table in self.published:
+            if not {*names} & {*table["columns"]}:
                 continue
-            for system, scores in found["rows"].items():
-                row = dict(zip(found["columns"], scores, strict=True))
-                rows.append((f"{system}, published", *map(row.get, names), comparability(found)))
+            for system, scores in table["rows"].items():
+                row = dict(zip(table["columns"], scores, strict=True))
+                rows.append((f"{system}, published", *map(row.get, names), comparability(table)))
         return ["topic", *names, ""], rows
 
 
