@@ -42,6 +42,7 @@ _ROWS = 2**19  # rows that it has at most,
 _CELLS = {"cuda": 2**27, "cpu": 2**22}  # and their product
 _BLOCK = 64  # rows of which the best is compared first
 _CPU_MEMORY = 0  # bytes of it for vectors that stay there
+_PIECE = 32  # queries that a thread of the host finishes at once
 _HELD = 2**24  # candidates of several queries; of one there may be any number
 
 
@@ -156,11 +157,11 @@ class DeviceSearch:
         starts, rows = np.concatenate([[0], np.cumsum(counts)]), row[order].cpu().numpy()
         scores = score[order].cpu().numpy().astype(np.float64) / _SCALE**2
         bounds = rows, scores - self._error, scores + self._error
-        pieces = min(cores(), 16, -(-len(requests) // 16))
-        cuts = [len(requests) * i // pieces for i in range(pieces + 1)]
 
-        def choose(low: int, high: int) -> list[RowRanking]:
-            return self._flat.choose(requests[low:high], starts[low : high + 1], *bounds)
+        def choose(low: int) -> list[RowRanking]:
+            these = starts[low : low + _PIECE + 1]
+            return self._flat.choose(requests[low : low + _PIECE], these, *bounds)
 
-        with ThreadPoolExecutor(pieces) as pool:
-            return [one for some in pool.map(choose, cuts, cuts[1:]) for one in some]
+        with ThreadPoolExecutor(min(16, cores())) as pool:
+            found = pool.map(choose, range(0, len(requests), _PIECE))
+            return [one for some in found for one in some]

@@ -102,6 +102,7 @@ def test_a_device_finds_what_the_processor_finds(kind, dimension, seed, data):
     with pytest.MonkeyPatch.context() as patch:
         patch.setitem(device._CELLS, "cpu", cells)
         patch.setattr(device, "cores", lambda: data.draw(st.integers(1, 3)))
+        patch.setattr(device, "_PIECE", data.draw(st.sampled_from([1, 7, 32])))
         patch.setattr(device, "_BLOCK", data.draw(st.sampled_from([1, 2, 64])))
         patch.setattr(device, "_HELD", data.draw(st.sampled_from([1, 500, 10**6])))
         patch.setattr(device, "_TOGETHER", data.draw(st.sampled_from([30, 2048])))
