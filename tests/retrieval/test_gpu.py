@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -159,3 +160,22 @@ def test_arithmetic_that_the_bound_does_not_cover_is_an_error(small, monkeypatch
     with pytest.raises(WorkerError, match="further off than it should"):
         for word in ("membrane", "selective erosion", "lattice of knots"):
             view.search(word, 50)
+
+
+def test_a_device_that_fails_is_an_error(small, monkeypatch):
+    def full(self, low, high):
+        raise torch.OutOfMemoryError("out of memory. Tried to allocate 20 GiB.")
+
+    monkeypatch.setattr(DeviceSearch, "_rows", full)
+    view = arena.Corpus.open(small).at("2015", retriever="gpu(dense)")
+    with pytest.raises(WorkerError, match="cannot search on cpu: 'out of memory"):
+        view.search("membrane", 5)
+
+
+def test_a_gpu_multiplies_float16_and_adds_float32():
+    """On the device "meta", which has shapes and types alone."""
+    queries, rows = (torch.empty((n, 8), dtype=torch.float16, device="meta") for n in (2, 3))
+    gpu = SimpleNamespace(_is_cuda=True, _torch=torch)
+    scores = DeviceSearch._product(gpu, queries, rows)
+    assert scores.dtype == torch.float32
+    assert scores.shape == (2, 3)
