@@ -261,7 +261,7 @@ def test_systems_are_compared_on_the_questions_of_both_in_any_order(tmp_path, ca
     words = ["evaluate", "autoresearchbench", "--system", f"one={one}", "--system", f"two={two}"]
     assert arena.cli.main([*words, "--json"]) == 0
     shown = json.loads(capsys.readouterr().out)
-    assert "accuracy: 2 of 3 topics have a value for every system." in shown["notes"]
+    assert "accuracy, pass@1: 2 of 3 topics have a value for every system." in shown["notes"]
     means = shown["metrics"]["accuracy"]["means"]
     assert [row["mean"] for row in means.values()] == [1 / 2, 1 / 2]
 

@@ -123,7 +123,8 @@ def test_systems_are_compared_survey_by_survey(systems, capsys):
     found = json.loads(capsys.readouterr().out)
     assert found["metrics"]["recall"]["topics"] == 2
     assert found["metrics"]["recall"]["means"]["less"]["mean"] == 2 / 3
-    assert "recall: 2 of 3 topics have a value for every system." in found["notes"]
+    every = ", ".join(found["metrics"])
+    assert f"{every}: 2 of 3 topics have a value for every system." in found["notes"]
 
 
 def test_a_dry_run_counts_the_trees_of_all_systems(systems, tmp_path, monkeypatch, capsys):
@@ -146,7 +147,8 @@ def test_a_system_without_a_score_ends_no_comparison(systems, tmp_path, capsys):
     assert systems("--official", "--json") == 0
     found = json.loads(capsys.readouterr().out)
     assert found["metrics"]["recall"]["topics"] == 0
-    assert "recall: 0 of 3 topics have a value for every system." in found["notes"]
+    every = ", ".join(found["metrics"])
+    assert f"{every}: 0 of 3 topics have a value for every system." in found["notes"]
     (tmp_path / "whole").write_text("")
     assert systems("--official") == 2
     assert "no system has a score" in capsys.readouterr().err
@@ -162,6 +164,11 @@ def test_a_page_of_systems(systems, tmp_path, capsys):
     first = page.read_bytes()
     assert systems("--page", str(page)) == 0
     assert page.read_bytes() == first
+    words = ["--data", str(tmp_path / "data"), "--predictions", str(tmp_path / "less")]
+    assert cli.main(["evaluate", "taxobench", *words, "--page", str(page)]) == 0
+    html = page.read_text()
+    assert "taxobench: <bdi>less</bdi> <small>3 topics<" in html
+    assert "<strong>Needs a judge</strong>: coverage, organization, logic, topology." in html
 
 
 def test_some_surveys_of_systems(systems, tmp_path, capsys):

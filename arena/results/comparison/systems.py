@@ -61,10 +61,13 @@ def compare_systems(
     if not tables:
         raise DataError("no system has a score: see what is wrong with each of them alone.")
     total = len(every)
+    lacking = dict[int, list[str]]()
+    for table in tables:
+        lacking.setdefault(len(table.topics), []).append(table.metric)
     notes = [
-        f"{table.metric}: {len(table.topics)} of {total} topics have a value for every system."
-        for table in tables
-        if len(table.topics) < total
+        f"{', '.join(names)}: {number} of {total} topics have a value for every system."
+        for number, names in lacking.items()
+        if number < total
     ]
     return Comparison(
         suite, tuple(systems), against, *_HOW, tuple(tables), tables[0].metric,
