@@ -104,6 +104,7 @@ class Proxy:
                 served = asyncio.ensure_future(self._served(number))
                 await asyncio.wait({served, *ends}, return_when=asyncio.FIRST_COMPLETED)
                 if not served.done():
+                    served.cancel()
                     return stopped.is_set()
             await asyncio.start_server(self._connected, sock=listening)
             about = f"{http.address(listening)}{path} until Ctrl-C. {self._number} processes."
@@ -116,7 +117,8 @@ class Proxy:
             for each in self._running.values():
                 with suppress(ProcessLookupError):
                     each.terminate()
-            await asyncio.gather(*(each.wait() for each in self._running.values()))
+            waits = [asyncio.ensure_future(each.wait()) for each in self._running.values()]
+            await asyncio.wait(waits, timeout=10)  # who is not done by then ends with this process
 
     async def _start(self, number: int, path: str) -> None:
         words = [*sys.argv[1:], "--processes", "1"]
@@ -147,10 +149,13 @@ class Proxy:
             await self._start(number, f"{folder}/{number}-{start}")
 
     async def _served(self, number: int) -> None:
-        """Return when a process has answered."""
-        with suppress(OSError, EOFError):
-            head = b"GET /health HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
-            await self._ask(number, head, {})
+        """Return when a process has answered, or one in its place."""
+        head = b"GET /health HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
+        while True:
+            with suppress(OSError, EOFError):
+                await self._ask(number, head, {})
+                return
+            await asyncio.sleep(0.1)
 
     async def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Answer the requests of a connection, one after the other."""

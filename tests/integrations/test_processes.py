@@ -130,3 +130,33 @@ def test_a_killed_process_loses_its_episodes_alone(synthetic: Path, end: int) ->
         assert (out, err, server.returncode) == ("", "", 0)
     for each in workers:
         assert not Path(f"/proc/{each}").exists()
+
+
+@pytest.mark.slow
+def test_a_process_that_fails_ends_all_in_one_line(synthetic: Path) -> None:
+    command = [sys.executable, "-m", "arena", "serve", "retrieve", "--corpus", str(synthetic)]
+    command += ["--retriever", "bm52", "--port", "0", "--processes", "3"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
+    assert "Did you mean 'bm25'" in done.stderr
+
+
+@pytest.mark.slow
+def test_searches_of_one_connection_go_to_each_process_in_turn(synthetic: Path) -> None:
+    command = [sys.executable, "-m", "arena", "serve", "retrieve", "--corpus", str(synthetic)]
+    command += ["--before", "9999", "--port", "0", "--processes", "2"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
+        try:
+            assert server.stdout is not None
+            url = server.stdout.readline().split()[2]
+            with requests.Session() as client:
+                ask = {"query": "lattice", "topk": 3}
+                found = [client.post(url, json=ask, timeout=60).content for _ in range(4)]
+                assert len(json.loads(found[0])["result"][0]) == 3
+                assert len({*found}) == 1
+                big = b" " * ((4 << 20) + 1)
+                assert client.post(url, data=big, timeout=60).status_code == 413
+        finally:
+            server.kill()
+    with pytest.raises(requests.ConnectionError):
+        requests.get(url, timeout=60)
