@@ -17,12 +17,12 @@ from urllib.parse import quote
 import yaml
 from playwright.sync_api import Browser, sync_playwright
 
+from arena.kit.plots import COLOURS, draw
 from arena.results.viewing import as_page
 from arena.runs import run
 from arena.runs.directory import OpenedRun
 from arena_suites.experiments import run_experiment
 from corpus_builder.card import write_card
-from corpus_builder.plots import COLOURS, draw
 
 DOCS = Path(__file__).parent
 EXPERIMENT = """

@@ -8,6 +8,7 @@ searchable papers have postings, references or citations.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -83,6 +84,13 @@ _FORMS: dict[str, Form] = {
     "digest": {"input": str, "corpus": str, "heading": str, "papers": str, "files": dict},
 }  # fmt: skip
 _FILE = {"bytes": int, "sha256": str}
+
+
+def stated_licence(manifest: Mapping[str, Any]) -> str | None:
+    """Return the licence that the source of a corpus states, or None."""
+    source = manifest["source"]
+    licence = source.get("licence", source.get("license"))
+    return licence if isinstance(licence, str) and licence.strip() else None
 
 
 def read_manifest(

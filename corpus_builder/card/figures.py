@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 from arena.corpus import layout
 from arena.errors import ArenaError
 from arena.kit import terminal
+from arena.kit.plots import COLOURS, GREY, INK, MARKERS, short
 from arena.mindmap import read_mind_map
 from corpus_builder.database import execute, literal, rows, scalar
-from corpus_builder.plots import COLOURS, GREY, INK, MARKERS, short
 
 TOP = 5
 """How many disciplines have a bar and a curve of their own (paper, section 4)."""

@@ -20,6 +20,7 @@ from arena.corpus import layout
 from arena.errors import CorpusError
 from arena.kit import terminal
 from arena.kit.files import sha256_file
+from arena.kit.plots import draw
 from arena.kit.process import cores
 from arena.kit.workdir import staged_directory
 from arena.text.display import count, shown
@@ -35,7 +36,6 @@ from corpus_builder.card.figures import (
 )
 from corpus_builder.database import connected, readable_errors
 from corpus_builder.manifest import register
-from corpus_builder.plots import draw
 
 MEMORY = 1 << 30
 _LABELS = (layout.TOPICS, layout.GOLD, layout.MIND_MAPS, layout.ARTICLES)
@@ -131,7 +131,7 @@ def _files(manifest: Mapping[str, Any], facts: Mapping[str, Any]) -> dict[str, s
         counts=counts,
         source=source,
         facts=facts,
-        licence=stated_licence(manifest),
+        licence=layout.stated_licence(manifest),
         listed=sum(n for key, n in counts.items() if key.startswith("survey_references_")),
         command=command(manifest),
         drawn=drawn,
@@ -142,13 +142,6 @@ def _files(manifest: Mapping[str, Any], facts: Mapping[str, Any]) -> dict[str, s
         f["file"]: draw(f["paint"])["svg"].decode() for f in figures.values() if drawn and f["rows"]
     }
     return {"README.md": page, **pictures}
-
-
-def stated_licence(manifest: Mapping[str, Any]) -> str | None:
-    """Return the licence that the source of a corpus states, or None."""
-    source = manifest["source"]
-    licence = source.get("licence", source.get("license"))
-    return licence if isinstance(licence, str) and licence.strip() else None
 
 
 def render(template: Path, **values: Any) -> str:

@@ -21,7 +21,7 @@ from arena.kit.files import sha256_file, write_json
 from arena.kit.terminal import progress
 from arena.kit.workdir import staged_directory
 from corpus_builder.build import check_place
-from corpus_builder.card.page import card_files, render, stated_licence
+from corpus_builder.card.page import card_files, render
 from corpus_builder.collections import collections
 from corpus_builder.database import connected, execute, literal, readable_errors, scalar, target
 from corpus_builder.manifest import list_files
@@ -167,7 +167,7 @@ def _pages(
 ) -> dict[str, str]:
     """Return the files that describe the tables, by name."""
     collection = collections().get(manifest["source"]["source"], {})
-    licence = stated_licence(manifest) or collection.get("licence")
+    licence = layout.stated_licence(manifest) or collection.get("licence")
     head, heading, rest = card.split("---\n", 2)[2].strip().partition("## Counts")
     values = {
         "manifest": manifest,

@@ -29,10 +29,15 @@ _SETTINGS: Any = {
 }
 
 
-def draw(paint: Callable[[Any], None], width: float = 7.5, height: float = 3.5) -> dict[str, bytes]:
+def draw(
+    paint: Callable[[Any], None],
+    width: float = 7.5,
+    height: float = 3.5,
+    panels: tuple[int, int] = (1, 1),
+) -> dict[str, bytes]:
     """Return what `paint` draws into a `matplotlib.axes.Axes`, as the files ``svg`` and ``pdf``.
 
-    `width` and `height` are in inches.
+    `width` and `height` are in inches; of several `panels`, rows and columns, it gets an array.
     """
     require("a plot", "matplotlib")
     import matplotlib
@@ -43,7 +48,7 @@ def draw(paint: Callable[[Any], None], width: float = 7.5, height: float = 3.5) 
         matplotlib.rcdefaults()
         matplotlib.rcParams.update(_SETTINGS)
         figure = Figure((width, height), layout="constrained")
-        paint(figure.subplots())
+        paint(figure.subplots(*panels))
         files = {"svg": io.BytesIO(), "pdf": io.BytesIO()}
         for kind, date in (("svg", "Date"), ("pdf", "CreationDate")):
             figure.savefig(files[kind], format=kind, metadata={date: None, "Creator": None})
