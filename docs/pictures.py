@@ -9,15 +9,15 @@ With one, writes every view of the page of runs into it, to look at.
 from __future__ import annotations
 
 import shutil
+import subprocess
 import sys
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 from urllib.parse import quote
 
 import yaml
 from playwright.sync_api import Browser, sync_playwright
 
-from arena.kit.plots import COLOURS, draw
 from arena.results.viewing import as_page
 from arena.runs import run
 from arena.runs.directory import OpenedRun
@@ -29,17 +29,15 @@ EXPERIMENT = """
 name: pictures
 retrievers: {BM25: bm25, Dense: dense}
 tables:
-  discovery:
+  1:
     task: discovery
-    columns: metrics
     title: Discovery on the demo's corpus
-    metrics: {"recall@100": "recall@100"}
+    metrics: {Recall@10: recall@10, Recall@100: recall@100}
     rows:
-      Random: random
-      "Title, BM25": {agent: title, retriever: BM25}
-      "Title, Dense": {agent: title, retriever: Dense}
-      "Scout, BM25": {agent: scout, retriever: BM25}
-      Oracle: oracle
+      Title: title
+      Random: {agent: random, retriever: BM25}
+      Scout: scout
+      Oracle: {agent: oracle, retriever: BM25}
 """
 
 
@@ -128,16 +126,19 @@ def take(browser: Browser, demo: Path, picture: Picture, folder: Path) -> None:
 
 
 def plot(demo: Path) -> None:
-    """Draw an experiment's scores, and copy a figure of the corpus' card, into docs/."""
-    found = run_experiment(yaml.safe_load(EXPERIMENT), demo / "synthetic", demo / "pictures")
-    labels, scores = zip(*found["tables"]["discovery"]["blocks"][0]["rows"], strict=True)
-
-    def paint(axes: Any) -> None:
-        axes.bar_label(axes.barh(labels, [*map(float, scores)], color=COLOURS[0]), scores)
-        axes.invert_yaxis()
-        axes.set_title("Recall@100 on the made-up corpus of make demo", loc="left")
-
-    (DOCS / "experiment.svg").write_bytes(draw(paint)["svg"])
+    """Set an experiment in LaTeX, if it is there, and copy figures of it and of a card to docs/."""
+    folder = demo / "pictures"
+    run_experiment(yaml.safe_load(EXPERIMENT), demo / "synthetic", folder)
+    shutil.copy(folder / "figure-1.svg", DOCS / "experiment.svg")
+    if shutil.which("pdflatex"):
+        page = (DOCS / "experiments.md").read_text("utf-8")
+        (folder / "main.tex").write_text(page.split("```latex\n")[1].partition("```")[0], "utf-8")
+        for command in (
+            ["pdflatex", "-interaction=batchmode", "main.tex"],
+            ["pdftoppm", "-png", "-r", "110", "-l", "1", "-singlefile", "-x", "180", "-y", "150",
+             "-W", "580", "-H", "560", "main.pdf", str(DOCS / "paper")],
+        ):  # fmt: skip
+            subprocess.run(command, cwd=folder, check=True, stdout=subprocess.DEVNULL)
     write_card(demo / "synthetic")
     shutil.copy(demo / "synthetic" / "card" / "dates.svg", DOCS / "card.svg")
 

@@ -29,6 +29,7 @@ def compare(
     clusters: str = "cluster",
     format: Literal["text", "markdown", "latex", "csv", "json"] = "text",
     html: str | None = None,
+    paper: str | None = None,
     model_cutoff: str | None = None,
     corpus: str | None = None,
     tasks: str | None = None,
@@ -48,6 +49,7 @@ def compare(
         format: Format of the printed comparison; csv has a line for each run and topic, and its
             means.
         html (FILE): Write one page with everything, labels too; with --corpus every episode.
+        paper (DIR): Write what goes into a paper: tables.tex, appendix.tex and figures.
         model_cutoff (DAY): Also print the headline apart for topics dated before this day, from
             which on a language model knows nothing, and for the others (default, with --corpus: the
             latest model_cutoff of the agents).
@@ -81,6 +83,9 @@ def compare(
         compared = comparison.split_by_day(compared, opened, model_cutoff)
     if html is not None:
         write_page(compared, html, opened)
+    if paper is not None:
+        Path(paper).mkdir(parents=True, exist_ok=True)
+        comparison.write_paper(Path(paper), [comparison.part_of(compared)], opened)
     if json or format == "json":
         print_json(comparison.as_json(compared))
     else:

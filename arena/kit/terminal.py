@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Any
 
@@ -13,6 +13,7 @@ from arena.text.display import columns, printable
 
 __all__ = ["MISSING", "Table", "best", "escape_latex", "escape_markdown", "progress"]
 
+_LINE, _LETTER, _GAP = 345, 4.5, 12  # points: of the text of LaTeX's article, and in a table
 MISSING = "-"
 """The text of a cell that is None: a value that is unknown or undefined, which is not 0."""
 
@@ -21,7 +22,7 @@ _TIE = 1e-12  # what rounding adds makes nothing the best
 _LATEX = {
     "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "#": r"\#",
     "_": r"\_", "%": r"\%", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
-    "<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}", '"': r"\textquotedbl{}",
+    "<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}", '"': r"\char34{}",
     # A row that begins with one of these would be read as an argument of the `\\` before it.
     "[": "{[}", "]": "{]}", "*": "{*}",
     "`": r"\textasciigrave{}", "'": r"\textquotesingle{}",
@@ -41,6 +42,7 @@ class Table:
         bold: (row, column) of cells that Markdown and LaTeX print bold; see `best`.
         title: Its caption.
         key: Its name, for labels and anchors.
+        below: (row, column) -> what Markdown and LaTeX print in small below a cell's text.
     """
 
     header: Sequence[str]
@@ -49,6 +51,7 @@ class Table:
     bold: Collection[tuple[int, int]] = ()
     title: str = ""
     key: str = ""
+    below: Mapping[tuple[int, int], str] = field(default_factory=dict)
 
     def text(self, missing: str = MISSING, width: int | None = None) -> str:
         """Return it for a terminal, without a final newline; `missing` is shown for None.
@@ -79,6 +82,8 @@ class Table:
         cells = [[escape_markdown(cell).rstrip() for cell in row] for row in self._cells()]
         for row, column in self.bold:
             cells[row][column] = f"**{cells[row][column]}**"
+        for (row, column), small in self.below.items():
+            cells[row][column] += f"<br>{escape_markdown(printable(small))}"
         return tabulate(
             cells,
             headers=[escape_markdown(printable(name)) for name in self.header],
@@ -92,29 +97,34 @@ class Table:
 
         Every character that TeX would act upon is escaped. Its label is ``tab:`` and its key, in
         which characters other than letters, digits and ``:.-`` become ``-``. Headings
-        such as "R, a" and "R, b" side by side become one above two. Needs
-        ``\usepackage{booktabs}`` and ``\usepackage{textcomp}`` in releases of LaTeX before 2020.
+        such as "R, a" and "R, b" side by side become one above two. One that is wider than the text
+        of an article is shrunk to it, and needs ``\usepackage{graphicx}``, every one
+        ``\usepackage{booktabs}``, and ``\usepackage{textcomp}`` in releases of LaTeX before 2020.
         """
-        # The sign of a number is a minus and not a hyphen.
-        cells = [
-            [re.sub(r"(?<![^ ])-(?=[0-9])", "$-$", escape_latex(cell)).rstrip() for cell in row]
-            for row in self._cells()
-        ]
+        cells = [[_signed(cell) for cell in row] for row in self._cells()]
         for row, column in self.bold:
             cells[row][column] = rf"\textbf{{{cells[row][column]}}}"
+        for (row, column), small in self.below.items():
+            upper = rf"\rule{{0pt}}{{2.6ex}}{cells[row][column]}"
+            lower = rf"{{\scriptsize {_signed(printable(small))}}}"
+            cells[row][column] = rf"\shortstack[r]{{{upper}\\{lower}}}"
+        heads = self._latex_heads()
+        columns = zip(heads[-1].split(" & "), *self._cells(), strict=True)
+        wide = sum(_LETTER * max(map(len, each)) + _GAP for each in columns) > _LINE
         letters = "".join(word[0] for word in self._alignment())
         return "\n".join([
             r"\begin{table}",
             r"\centering",
             rf"\caption{{{escape_latex(printable(self.title))}}}",
             rf"\label{{tab:{re.sub('[^A-Za-z0-9:.-]', '-', self.key)}}}",
+            *[r"\resizebox{\linewidth}{!}{%"] * wide,
             rf"\begin{{tabular}}{{{letters}}}",
             r"\toprule",
-            *self._latex_heads(),
+            *heads,
             r"\midrule",
             *(" & ".join(row) + r" \\" for row in cells),
             r"\bottomrule",
-            r"\end{tabular}",
+            r"\end{tabular}" + "}" * wide,
             r"\end{table}",
         ])  # fmt: skip
 
@@ -176,6 +186,11 @@ def escape_latex(value: str) -> str:
     """
     escaped = "".join(_LATEX.get(letter, letter) for letter in value)
     return re.sub("-(?=-)", "-{}", escaped)  # two would become one dash
+
+
+def _signed(text: str) -> str:
+    """Return a text for LaTeX, in which the sign of a number is a minus and not a hyphen."""
+    return re.sub(r"(?<![^ ])-(?=[0-9])", "$-$", escape_latex(text)).rstrip()
 
 
 def escape_markdown(value: str) -> str:

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
+import shutil
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +15,12 @@ from llm_server import LLMServer
 
 from arena.agents import AGENTS, Agent
 from arena.cli import main
-from arena.errors import ArenaError, CorpusError
+from arena.errors import ArenaError, CorpusError, DataError
 from arena.llm.agent import shared_client
-from arena_suites.experiments import preview, run_experiment
+from arena.results.comparison.opening import ComparedRun, Effort
+from arena.results.comparison.papers import grid
+from arena_suites.experiments import preview, read_experiment, run_experiment
+from arena_suites.experiments.scores import compare_rows
 
 pytestmark = pytest.mark.usefixtures("alone")
 
@@ -74,15 +80,15 @@ def read(directory: Path) -> Any:
 
 
 @pytest.fixture(scope="module")
-def grid(synthetic, tmp_path_factory):
+def grid_of_four(synthetic, tmp_path_factory):
     """The whole grid, played once."""
     output = tmp_path_factory.mktemp("experiment") / "out"
     return output, run_experiment(CONFIG, synthetic, output)
 
 
-def test_the_figures_by_hand(grid):
+def test_the_figures_by_hand(grid_of_four):
     """Recall and precision counted from the TREC files, whose format is not ours."""
-    output, found = grid
+    output, found = grid_of_four
     recall, precision = [], []
     for column in ("bm25", "whole"):
         run = output / "runs/discovery/title" / column
@@ -107,8 +113,8 @@ def test_the_figures_by_hand(grid):
     assert block["rows"] == [["Title", *(f"{value:.4f}" for value in recall + precision)]]
 
 
-def test_what_is_not_of_the_paper_stands_apart(grid):
-    output, found = grid
+def test_what_is_not_of_the_paper_stands_apart(grid_of_four):
+    output, found = grid_of_four
     main_block, more, paper = found["tables"]["1"]["blocks"]
     assert [row[0] for row in main_block["rows"]] == ["Title"]
     assert [row[0] for row in more["rows"]] == ["Random", "Ceiling"]
@@ -128,8 +134,88 @@ def test_what_is_not_of_the_paper_stands_apart(grid):
     assert notes[1].startswith("BM25: bm25 over title, abstract")
 
 
-def test_the_same_again_plays_nothing_and_writes_the_same(grid, synthetic, tmp_path, monkeypatch):
-    output, found = grid
+def test_every_metric_is_compared_with_the_baseline_of_the_same_engine():
+    """Eight topics: Scout is .25 better with BM25 alone, in a distance that is 20 less."""
+    rows = {"Title": "title", "Scout": "scout", "Ceiling": "oracle"}
+    table = {"task": "discovery", "metrics": {"R": "recall@10", "D": "tree_edit_distance"},
+             "rows": rows}  # fmt: skip
+    engines = {"BM25": "bm25", "Whole": "bm25"}
+    config = {"name": "e", "retrievers": engines, "tables": {"1": table}}
+    experiment = read_experiment(config, topics=8)
+    spec, none = experiment.tables["1"], Effort(0, 0, 0, 0, 0, 0, 0)
+    runs = {}
+    for label, row, column, key in experiment.runs_of(spec):
+        better = label != "Title" and column == "BM25"
+        per_topic = {
+            f"t{n}": {"recall@10": n / 16 + better / 4, "tree_edit_distance": 30 + n - 20 * better}
+            for n in range(8)
+        }
+        metrics = {"per_topic": per_topic, "ceiling": {}, "counts": {"scored": 8}}
+        runs[key] = ComparedRun(label, {"agent": row.agent}, metrics, {}, none, None)
+    reported = {"R": "recall@10", "D": "tree_edit_distance"}
+    found, places = compare_rows(experiment, spec, reported, runs)
+    pairs = [("Scout (BM25)", "Title (BM25)"), ("Scout (Whole)", "Title (Whole)")]
+    assert [(d.run, d.against) for d in found.metrics[0].differences] == pairs
+    assert [d.corrected for d in found.metrics[0].differences] == [2 * 2 / 2**8, 1.0]
+    shown = grid(found, places)
+    assert shown.header == ["Agent", "R, BM25", "R, Whole", "D, BM25", "D, Whole"]
+    assert shown.rows == [
+        ["Title", "0.2188", "0.2188", "33.50", "33.50"],
+        ["Scout", "0.4688*", "0.2188", "13.50*", "33.50"],
+        ["Ceiling", "0.4688", "0.2188", "13.50", "33.50"],
+    ]
+    assert shown.bold == {(1, 1), (1, 3)}  # with Whole both are equal
+    named = read_experiment(config, changes={"tables.1.baseline": "Scout"})
+    found, _ = compare_rows(named, named.tables["1"], reported, runs)
+    assert found.baseline == "Scout by the same retriever"
+    assert {d.run for d in found.metrics[0].differences} == {"Title (BM25)", "Title (Whole)"}
+    for row in runs["runs/discovery/scout/bm25"].metrics["per_topic"].values():
+        row["recall@10"] = None  # the others keep all their topics
+    found, places = compare_rows(experiment, spec, reported, runs)
+    assert [d.run for d in found.metrics[0].differences] == ["Scout (Whole)"]
+    shown = grid(found, places)
+    assert [row[1] for row in shown.rows] == ["0.2188", None, "0.4688"]
+    with pytest.raises(DataError, match=r"baseline: no row has the label 'Skout'. Did you mean"):
+        read_experiment(config, changes={"tables.1.baseline": "Skout"})
+
+
+def test_files_for_a_paper(grid_of_four):
+    output, found = grid_of_four
+    assert {p.name for p in output.iterdir()} == {
+        "appendix.tex", "experiment.json", "runs", "tables.json", "tables.md", "tables.tex",
+        *(f"figure-{name}.{kind}" for name in "123" for kind in ("pdf", "svg")),
+    }  # fmt: skip
+    latex = (output / "tables.tex").read_text()
+    assert r"\caption{Discovery; in small 95 \% intervals; bold the best.}" in latex
+    assert latex.count(r"\scriptsize") > 4 and r"\textbf{" in latex
+    svg = (output / "figure-1.svg").read_text()
+    assert all(f">{word}<" in svg for word in ("Title", "Random", "BM25", "Whole", "R@10", "P@100"))
+    appendix = (output / "appendix.tex").read_text()
+    assert appendix.count(r"\item \texttt{arena run") == len(found["runs"])
+    assert r"statistics" in appendix and r"\item licence of the corpus: none is stated" in appendix
+    assert found["tables"]["1"]["comparison"]["correction"] == "holm"
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="needs pdflatex: texlive-latex-base")
+def test_the_paper_of_the_documentation_compiles(grid_of_four, tmp_path):
+    folder = shutil.copytree(grid_of_four[0], tmp_path / "out")
+    page = (Path(__file__).parents[2] / "docs" / "experiments.md").read_text()
+    (folder / "main.tex").write_text(re.search("```latex\n(.*?)```", page, re.DOTALL)[1])
+    for _ in range(2):
+        command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "main.tex"]
+        done = subprocess.run(
+            command, cwd=folder, capture_output=True, text=True, check=False, timeout=120
+        )
+        assert done.returncode == 0, done.stdout[-2000:]
+    log = (folder / "main.log").read_text()
+    assert not re.search("multiply defined|Overfull|Undefined|Missing character", log)
+
+
+def test_the_same_again_plays_nothing_and_writes_the_same(
+    grid_of_four, synthetic, tmp_path, monkeypatch
+):
+    output, found = grid_of_four
     before = contents(output)
     monkeypatch.setattr(AGENTS.get("title"), "act", lambda *_: 1 / 0)
     assert run_experiment(CONFIG, synthetic, output) == found
@@ -142,16 +228,16 @@ def test_the_same_again_plays_nothing_and_writes_the_same(grid, synthetic, tmp_p
     assert not (tmp_path / "new").exists()
 
 
-def test_a_part_first_and_the_rest_later(grid, synthetic, tmp_path):
+def test_a_part_first_and_the_rest_later(grid_of_four, synthetic, tmp_path):
     output = tmp_path / "out"
     found = run_experiment(CONFIG, synthetic, output, tables=["3"], agents=["Found"])
     assert sorted(found["runs"]) == ["runs/organization/found/bm25"]
     assert (output / "runs/discovery/title/bm25/metrics.json").is_file()  # what it begins with
     run_experiment(CONFIG, synthetic, output)
-    assert contents(output) == contents(grid[0])
+    assert contents(output) == contents(grid_of_four[0])
 
 
-def test_other_experiments_and_other_files_are_left_alone(grid, synthetic, mini, tmp_path):
+def test_other_experiments_and_other_files_are_left_alone(grid_of_four, synthetic, mini, tmp_path):
     output = tmp_path / "out"
     config = CONFIG | {"tables": {"2": CONFIG["tables"]["2"]}}
     run_experiment(config, synthetic, output)
@@ -237,7 +323,7 @@ def test_a_replay_twice_gives_the_same_files_without_a_server(
         assert main([*command, "--output", name]) == 0
     trees = [contents(tmp_path / name) for name in ("live", "a", "b")]
     assert trees[0] == trees[1] == trees[2]
-    assert len(trees[0]) == 4 + 2 * 6
+    assert len(trees[0]) == 4 + 3 + 2 * 6  # an appendix, and a figure twice
     for content in trees[0].values():
         for secret in (b"127.0.0.1", str(tmp_path).encode(), str(synthetic).encode()):
             assert secret not in content

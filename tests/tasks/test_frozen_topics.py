@@ -104,3 +104,7 @@ def test_an_experiment_and_its_runs_name_it(
     assert json.loads(run.read_text())["task_set"] == identity
     assert json.loads((tmp_path / "e/experiment.json").read_text())["task_set"] == identity
     assert arena.verify(run.parent, mini).verified
+    tables = json.loads((tmp_path / "e/tables.json").read_text())
+    assert tables["sha256"][f"topics {identity['name']}"] == identity["sha256"]
+    said = f"- topics {identity['name']}: `{identity['sha256']}`"
+    assert said in (tmp_path / "e/tables.md").read_text()

@@ -409,7 +409,9 @@ def compare_by(
 ) -> MetricComparison:
     """Compare all runs by one metric, of which less is better if `lower`; see `compare`."""
     entries = [run.metrics["per_topic"] for run in runs]
-    topics = [s for s in sorted(entries[0]) if all(e[s][metric] is not None for e in entries)]
+    topics = [
+        s for s in sorted(entries[0]) if all(e.get(s, {}).get(metric) is not None for e in entries)
+    ]
     values = np.array([[e[s][metric] for e in entries] for s in topics], np.float64)
     values = values.reshape(len(topics), len(entries))
     columns = {run.name: values[:, place] for place, run in enumerate(runs)}

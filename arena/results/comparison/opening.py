@@ -466,17 +466,23 @@ def _shown(value: Any) -> str:
 
 def notes_on(manifests: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
     """Yield a sentence on each thing that differs and may: code, release, budget, seed, reward."""
-    settings = {name: _settings(manifest) for name, manifest in manifests.items()}
-    for what in {what: None for values in settings.values() for what in values}:
-        groups: dict[str, list[str]] = {}
-        for name, values in settings.items():
-            groups.setdefault(values.get(what, "none"), []).append(name)
+    settings = {name: settings_of(manifest) for name, manifest in manifests.items()}
+    for what, groups in grouped(settings).items():
         if len(groups) > 1:
             parts = [f"{value} ({'; '.join(names)})" for value, names in groups.items()]
             yield f"The runs differ in {what}: {', '.join(parts)}."
 
 
-def _settings(manifest: Mapping[str, Any]) -> dict[str, str]:
+def grouped(settings: Mapping[str, Mapping[str, str]]) -> dict[str, dict[str, list[str]]]:
+    """Return setting -> value, or "none" -> names, of the settings of each name."""
+    found: dict[str, dict[str, list[str]]] = {}
+    for what in {what: None for values in settings.values() for what in values}:
+        for name, values in settings.items():
+            found.setdefault(what, {}).setdefault(values.get(what, "none"), []).append(name)
+    return found
+
+
+def settings_of(manifest: Mapping[str, Any]) -> dict[str, str]:
     """Return in words what may differ between runs that are compared."""
     hashes, options = manifest["sha256"], manifest["environment"]
     known = {"oracle": "the survey's own references", EXPERT: EXPERT_PAPERS}

@@ -1,4 +1,4 @@
-"""A comparison as tables, and the tables as text, Markdown, LaTeX and JSON."""
+"""A comparison as tables, and the tables as text, Markdown and JSON; `papers` has LaTeX."""
 
 from __future__ import annotations
 
@@ -199,7 +199,7 @@ def by_metric(
     guessed = f" {GUESS_MARK}" * bool(comparison.guessed)
     title = f"{metric.metric} over {_topics(comparison, metric)}{dated}{guessed}"
     title += "; lower is better" if metric.lower_is_better else ""
-    tested = {difference.run: difference for difference in metric.differences}
+    known = {difference.run: difference for difference in metric.differences}
     against = comparison.baseline if len(comparison.runs) > 1 else None
     rows: list[list[Any]] = []
     for run in comparison.runs:
@@ -207,7 +207,7 @@ def by_metric(
         shown = f"{_marked(run)} (baseline)" if name == against else _marked(run)
         rows.append([shown, None if mean is None else mean.mean, interval(mean)])
         if against is not None:
-            rows[-1] += _tested(tested[name], comparison) if name in tested else [None] * 7
+            rows[-1] += _tested(known[name], comparison) if name in known else [None] * 7
     header = [metric.metric, "mean", _percent(comparison)]
     header += _test_header(comparison) if against is not None else []
     if brief:
@@ -283,17 +283,12 @@ def remarks(comparison: Comparison) -> list[str]:
     number = len(comparison.topics)
     over = f"Over {scored} of {comparison.over}; the others lack labels."
     sentences = [over if scored < number else f"Over {comparison.over}."]
-    sentences += _untested(comparison)
     if len(comparison.runs) == 1:
         sentences.append(
             "One run has nothing to be compared with: name two or more for differences and tests."
         )
     else:
-        sentences.append(
-            f"Differences from {comparison.baseline}; two-sided p of {_TESTS[comparison.test]}, "
-            "corrected by Holm for all comparisons by one metric; * where that is at most "
-            f"{1 - comparison.level:.4g}."
-        )
+        sentences += tested(comparison)
     sentences += _found(comparison)
     for run in comparison.runs:
         rows = run.metrics["per_topic"].values()
@@ -314,6 +309,16 @@ def remarks(comparison: Comparison) -> list[str]:
         sentences.append(f"No share after n searches for {'; '.join(names)}: {why}.")
     sentences += [guess_note(comparison.guessed)] if comparison.guessed else []
     return [*sentences, *comparison.notes]
+
+
+def tested(comparison: Comparison) -> list[str]:
+    """Return why metrics are not tested, and the baseline, the test, its correction, its level."""
+    return [
+        *_untested(comparison),
+        f"Differences from {comparison.baseline}; two-sided p of {_TESTS[comparison.test]}, "
+        "corrected by Holm for all comparisons by one metric; * where that is at most "
+        f"{1 - comparison.level:.4g}.",
+    ]
 
 
 def interval(value: Estimate | PairedDifference | None) -> str | None:
@@ -427,12 +432,6 @@ def as_markdown(comparison: Comparison) -> str:
     return "\n\n".join([*parts, notes]) + "\n"
 
 
-def as_latex(comparison: Comparison) -> str:
-    """Return the tables for LaTeX with booktabs; the remarks are comments."""
-    notes = "\n".join(f"% {printable(remark)}" for remark in remarks(comparison))
-    return "\n\n".join([*(table.latex() for table in tables(comparison)), notes]) + "\n"
-
-
 def as_csv(comparison: Comparison) -> str:
     """Return a line for each run and topic; in that of the means the topic is ``mean``.
 
@@ -491,13 +490,14 @@ def comparison_json(comparison: Comparison) -> dict[str, Any]:
         "unit": comparison.unit,
         "clusters": comparison.clustered,
         "clusters_by": comparison.clusters,
-        "metrics": {metric.metric: _metric_json(metric) for metric in comparison.metrics},
-        **({"parts": {k: _metric_json(v) for k, v in parts.items()}} if parts else {}),
+        "metrics": {metric.metric: metric_json(metric) for metric in comparison.metrics},
+        **({"parts": {k: metric_json(v) for k, v in parts.items()}} if parts else {}),
         "notes": remarks(comparison),
     }
 
 
-def _metric_json(metric: MetricComparison) -> dict[str, Any]:
+def metric_json(metric: MetricComparison) -> dict[str, Any]:
+    """Return means, differences and values of topics as plain dicts and lists."""
     return {
         "lower_is_better": metric.lower_is_better,
         "topics": len(metric.topics),

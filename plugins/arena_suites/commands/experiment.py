@@ -81,7 +81,7 @@ def experiment(
         print_json(results)
         return None
     print(printed(results))
-    print(f"\nFiles in {output}: tables.md, tables.tex, tables.json, runs/.")
+    print(f"\nFiles in {output}: tables.md, .tex and .json, figures, appendix.tex, runs/.")
     return None
 
 

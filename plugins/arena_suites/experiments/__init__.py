@@ -30,7 +30,7 @@ __all__ = ["Experiment", "PlannedRun", "preview", "printed", "read_experiment", 
 
 VERSION = 2
 _MANIFEST = "experiment.json"
-_WRITTEN = ("tables.md", "tables.tex", "tables.json")
+_WRITTEN = ("tables.*", "appendix.tex", "figure-*")
 _UNRECORDED = {"__all__": {"options", "env_options", "start_from"}}  # see the runs
 _KIND = OutputKind("experiment", _MANIFEST, {"config": dict, "sha256": dict})
 
@@ -101,6 +101,7 @@ def run_experiment(
     if frozen is not None:
         frozen.check(TaskSet(corpus).identity)
         manifest["task_set"] = frozen.identity
+        manifest["sha256"][f"topics {frozen.identity['name']}"] = frozen.identity["sha256"]
     with output_directory(output, _KIND) as before:
         if before is None:
             write_json(output / _MANIFEST, manifest, sort_keys=False)
@@ -111,12 +112,13 @@ def run_experiment(
                 f"{clip(experiment.name)}. Name another directory."
             )
         _play(experiment, cells, corpus, output, overwrite, frozen)
-        for name in _WRITTEN:  # tables of another configuration must not stand next to this one
-            (output / name).unlink(missing_ok=True)
+        for pattern in _WRITTEN:  # what another configuration made must not stand next to this
+            for path in output.glob(pattern):
+                path.unlink()
         write_json(output / _MANIFEST, manifest, sort_keys=False)
         records = {key: cell.record for key, cell in cells.items()}
-        scores = score_runs(experiment, records, corpus, output)
-        return make_tables(experiment, records, scores, corpus, output, manifest["sha256"])
+        scored = score_runs(experiment, records, corpus, output)
+        return make_tables(experiment, records, scored, corpus, output, manifest["sha256"])
 
 
 def preview(

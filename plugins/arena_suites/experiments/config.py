@@ -102,6 +102,7 @@ class TableSpec(Settings):
     noted: dict[str, str] = Field(default={})
     columns: Literal["retrievers", "metrics"] = "retrievers"
     group: Text | None = None
+    baseline: Text | None = None
     rows: dict[str, Row] = Field(default={})
     more: dict[str, Row] = Field(default={})
     paper: PublishedFigure | None = None
@@ -153,6 +154,8 @@ class Experiment(Settings):
         for name, table in self.tables.items():
             if not table.all_rows:
                 raise refusal("there is no row.", "tables", name, "rows")
+            why = f"no row has the label {clip(table.baseline)}."
+            _check_name(table.baseline, table.all_rows, why, "tables", name, "baseline")
             for label in table.rows.keys() & table.more.keys():
                 why = "is in `rows` and in `more`; give it another label."
                 raise refusal(why, "tables", name, "more", label)

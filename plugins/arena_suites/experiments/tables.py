@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -12,33 +13,37 @@ from arena.corpus import Corpus, indexes
 from arena.dates import GUESS_MARK, guess_note, undated_mark
 from arena.kit.files import atomic_write, write_json
 from arena.kit.terminal import Table, escape_markdown
-from arena.llm.outcomes import UNREAD, is_unread
 from arena.metrics import METRICS
+from arena.results.comparison import report
+from arena.results.comparison.comparing import Comparison
+from arena.results.comparison.opening import ComparedRun
+from arena.results.comparison.papers import Part, decimals_of, grid, write_paper
 from arena.retrieval import parse_name
 from arena.tasks import EXPERT, EXPERT_PAPERS, TaskSet
 from arena.text.display import count
-from arena_suites.experiments.config import RUNS, Experiment, PublishedFigure, TableSpec
+from arena_suites.experiments.config import RUNS, Experiment, PublishedFigure, Row, TableSpec, slug
 from arena_suites.experiments.grid import JUDGED, reported_metrics
+from arena_suites.experiments.scores import compare_rows
 
-VERSION = 1
+VERSION = 2
 TABLES = "tables"
-_LARGE = 10  # a metric with values like this is no share, and four decimals say nothing
+_OF_TOPICS = ("per_topic", "unit")
 
 
 def make_tables(
     experiment: Experiment,
     records: Mapping[str, Mapping[str, Any]],
-    scores: Mapping[str, dict[str, Any]],
+    runs: Mapping[str, ComparedRun],
     corpus: Corpus,
     output: Path,
     sha256: Mapping[str, str],
 ) -> dict[str, Any]:
-    """Write ``tables.json``, ``.md`` and ``.tex``; return the JSON.
+    """Write ``tables.json``, ``.md`` and ``.tex``, figures and an appendix; return the JSON.
 
     Args:
         experiment: The configuration.
         records: Directory -> `Cell.record`, of all runs that the tables need.
-        scores: What `score_runs` returned.
+        runs: What `score_runs` returned.
         corpus: The corpus that they were played on.
         output: Directory of the experiment.
         sha256: Hashes of the configuration, the corpus and its task set.
@@ -49,30 +54,66 @@ def make_tables(
         f"{count(guessed or 0, 'paper has', 'papers have')} a guessed date, which tells what "
         "surveys list."
     ]
-    tables = {}
+    scores = {key: run.metrics for key, run in runs.items()}
+    tables, parts, shown = {}, [], {}
     for name, spec in experiment.tables.items():
-        layout = _Layout(experiment, spec, reported[name], records, scores)
-        tables[name] = {
+        compared, places = compare_rows(experiment, spec, reported[name], runs)
+        layout = _Layout(experiment, spec, reported[name], records, scores, compared)
+        table: dict[str, Any] = {
             "title": spec.title,
             "task": spec.task,
-            "blocks": layout.blocks(),
-            "notes": [*layout.notes(corpus), *(dates if guessed else ())],
-            **({"dates_guessed": True} if layout.guessed() else {}),
+            **({"dates_guessed": True} if compared.guessed else {}),
             **({"unit": unit} if undated_mark(unit := TaskSet(corpus).unit) else {}),
         }
+        caption = f"{spec.title.rstrip('.') or f'Table {name}'}{_mark(table)}"
+        key = f"{experiment.name}-{name}"
+        listed = replace(
+            compared,
+            metrics=tuple(each for each in compared.metrics if each.metric in spec.metrics),
+        )
+        whole = grid(listed, places, caption, key)
+        blocks = shown[name] = layout.blocks(whole)
+        table["blocks"] = [
+            {"name": block, "title": each.title, "header": each.header, "rows": each.rows,
+             "align": each.align}
+            for block, each in blocks.items()
+        ]  # fmt: skip
+        table["notes"] = [*layout.notes(corpus), *(dates if guessed else ())]
+        table["comparison"] = _comparison(compared)
+        tables[name] = table
+        captioned = [
+            replace(each, title=f"{caption}. {each.title}.", key=f"{key}-{block}")
+            if each.title
+            else replace(each, title=whole.title)
+            for block, each in blocks.items()
+        ]
+        about = (captioned, table["notes"], places)
+        parts.append(Part(slug(name), _heading(name, table), listed, *about))
     content: dict[str, Any] = {
         "version": VERSION,
         "name": experiment.name,
         "title": experiment.title or experiment.name,
         "sha256": sha256,
         "tables": tables,
-        "runs": {key: {**records[key], **score} for key, score in scores.items()},
+        "runs": {
+            key: {**records[key], **{k: v for k, v in score.items() if k not in _OF_TOPICS}}
+            for key, score in scores.items()
+        },
     }
     content = json.loads(json.dumps(content, allow_nan=False))
-    atomic_write(output / f"{TABLES}.md", _markdown(content))
-    atomic_write(output / f"{TABLES}.tex", _latex(content))
+    atomic_write(output / f"{TABLES}.md", _markdown(content, shown))
     write_json(output / f"{TABLES}.json", content, sort_keys=False)
+    write_paper(output, parts, corpus)
     return content
+
+
+def _comparison(compared: Comparison) -> dict[str, Any]:
+    """Return how the rows of a table compare, without the values of topics."""
+    metrics = {metric.metric: report.metric_json(metric) for metric in compared.metrics}
+    for found in metrics.values():
+        del found["per_topic"]
+    how = {key: getattr(compared, key) for key in ("baseline", "test", "level")}
+    return {**how, "correction": "holm", "metrics": metrics}
 
 
 class _Layout(NamedTuple):
@@ -83,38 +124,17 @@ class _Layout(NamedTuple):
     reported: Mapping[str, str]
     records: Mapping[str, Mapping[str, Any]]
     scores: Mapping[str, Mapping[str, Any]]
+    compared: Comparison
 
-    def blocks(self) -> list[dict[str, Any]]:
-        """Return the blocks: ``name``, ``title``, ``header``, ``rows`` and ``align``."""
-        by_retriever = self.spec.columns == "retrievers"
-        engines = list(self.experiment.retrievers) if by_retriever else [""]
-        columns = [(heading, engine) for heading in self.spec.metrics for engine in engines]
-        runs = list(self.experiment.runs_of(self.spec))
-        texts = {}
-        for heading, metric in self.reported.items():
-            values = _texts([self.scores[key]["mean"].get(metric) for *_, key in runs])
-            for (label, _, engine, key), text in zip(runs, values, strict=True):
-                text = text and text + f" {UNREAD}" * is_unread(self.scores[key])
-                texts[heading, engine if by_retriever else "", label] = text
-        first = [self.spec.group, "Agent"] if self.spec.group else ["Agent"]
-        header = [*first, *(f"{h}, {e}" if e else h for h, e in columns)]
-        align = "l" * len(first) + "r" * len(columns)
-        blocks = []
-        for name, title, rows in (
-            ("rows", "", self.spec.rows), ("more", "Further agents", self.spec.more)
-        ):  # fmt: skip
-            cells = [
-                [*[row.group or ""][: len(first) - 1], label,
-                 *(texts.get((*column, label)) for column in columns)]
-                for label, row in rows.items()
-            ]  # fmt: skip
-            blocks += [_block(name, title, header, cells, align)] if cells else []
-        return blocks if self.spec.paper is None else [*blocks, _published(self.spec.paper)]
-
-    def guessed(self) -> list[str]:
-        """Return the topics whose date is guessed."""
-        found = (self.scores[key] for *_, key in self.experiment.runs_of(self.spec))
-        return next((run["dates_guessed"] for run in found if "dates_guessed" in run), [])
+    def blocks(self, whole: Table) -> dict[str, Table]:
+        """Return the tables ``rows``, ``more`` and ``paper``, those that there are."""
+        parts = {"rows": ("", self.spec.rows), "more": ("Further agents", self.spec.more)}
+        blocks = {
+            name: _part(whole, rows, self.spec.group, title)
+            for name, (title, rows) in parts.items()
+            if rows
+        }
+        return blocks | ({"paper": _published(self.spec.paper)} if self.spec.paper else {})
 
     def notes(self, corpus: Corpus) -> Iterator[str]:
         """Yield sentences on what the numbers are, and on what is missing."""
@@ -124,8 +144,8 @@ class _Layout(NamedTuple):
         left = f" ({counts['not_scored']} without labels)" if counts["not_scored"] else ""
         over = f"mean over {counts['scored']} of {count(counts['topics'], 'topic')}{left}"
         yield f"Task {self.spec.task}, {over}."
-        if guessed := self.guessed():
-            yield guess_note(guessed)
+        if self.compared.guessed:
+            yield guess_note(self.compared.guessed)
         engines = {column: self.experiment.retrievers[column].retriever for *_, column, _ in runs}
         described = {column: _described(corpus, name) for column, name in engines.items()}
         yield "; ".join(f"{column}: {text}" for column, text in described.items()) + "."
@@ -142,12 +162,14 @@ class _Layout(NamedTuple):
         yield from self._on_judge(scored)
         yield from self._on_models(runs, described)
         yield from self._on_metrics(scored)
+        by_name = {metric.metric: metric for metric in self.compared.metrics}
         for heading in self.spec.noted:
-            means = {
-                name: score["mean"].get(self.reported[heading]) for name, score in scored.items()
-            }
-            values = zip(means, _texts([*means.values()]), strict=True)
-            yield f"{heading}: {', '.join(f'{name} {text}' for name, text in values if text)}."
+            metric = by_name[heading]
+            means = {n: report.number(v.mean, decimals_of(metric)) for n, v in metric.means.items()}
+            if means:
+                yield f"{heading}: {', '.join(f'{name} {text}' for name, text in means.items())}."
+        if any(metric.differences for metric in self.compared.metrics):
+            yield from report.tested(self.compared)
         given = [each[0] for each in runs if self.records[each[-1]].get("references") == EXPERT]
         if given:
             yield f"Begin with the {EXPERT_PAPERS}: {', '.join(dict.fromkeys(given))}."
@@ -212,45 +234,40 @@ class _Layout(NamedTuple):
 
     def _on_metrics(self, scored: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
         """Yield a sentence on each metric that was not computed, or not on every topic."""
+        most = max(score["counts"]["scored"] for score in scored.values())
+        numbers = {metric.metric: len(metric.topics) for metric in self.compared.metrics}
         for heading, name in self.reported.items():
-            if name.startswith(JUDGED):
-                continue
-            if all(name not in score["mean"] for score in scored.values()):
+            judged = name.startswith(JUDGED)
+            if not judged and all(name not in score["mean"] for score in scored.values()):
                 yield (
                     f"{heading}: not scored; it needs the extractor {self.experiment.extractor}, "
                     "whose packages are not installed."
                 )
-                continue
-            counted = [score["counts"] for score in scored.values()]
-            numbers = [
-                (c.get("scored_by", {}).get(name, c["scored"]), c["scored"]) for c in counted
-            ]
-            fewer = {number for number, of in numbers if number < of}
-            if fewer:
-                over = str(min(fewer)) + (f" to {max(fewer)}" if len(fewer) > 1 else "")
-                some = any(number for number, _ in numbers)
-                which = f"over the {over} of them that have" if some else "none has"
-                yield f"{heading}: {which} what it counts."
+            elif number := numbers[heading]:
+                if number < most:  # the others have no value in some row
+                    yield f"{heading}: over the {number} of them that have what it counts."
+            elif not judged:
+                yield f"{heading}: none has what it counts."
 
 
-def _block(
-    name: str, title: str, header: Sequence[str], rows: Sequence[Any], align: str
-) -> dict[str, Any]:
-    return {"name": name, "title": title, "header": header, "rows": rows, "align": align}
+def _part(whole: Table, rows: Mapping[str, Row], group: str | None, title: str) -> Table:
+    """Return some rows of a table, after a column with the group of each if there is one."""
+    at = {row[0]: number for number, row in enumerate(whole.rows)}
+    place, shift = {at[label]: n for n, label in enumerate(rows)}, int(group is not None)
+    moved = {(r, c): (place[r], c + shift) for r, c in (*whole.bold, *whole.below) if r in place}
+    return replace(
+        whole,
+        title=title,
+        header=[*[group or ""] * shift, *whole.header],
+        rows=[[*[row.group or ""] * shift, *whole.rows[at[label]]] for label, row in rows.items()],
+        align="l" * shift + str(whole.align),
+        bold={moved[p] for p in whole.bold if p in moved},
+        below={moved[p]: text for p, text in whole.below.items() if p in moved},
+    )
 
 
-def _table(block: Mapping[str, Any], title: str = "", key: str = "") -> Table:
-    return Table(block["header"], block["rows"], block["align"], (), title, key)
-
-
-def _texts(values: Sequence[float | None]) -> list[str | None]:
-    """Return numbers as text, with two decimals if one of them is large, else with four."""
-    decimals = 2 if any(v is not None and abs(v) >= _LARGE for v in values) else 4
-    return [None if value is None else f"{value:.{decimals}f}" for value in values]
-
-
-def _published(paper: PublishedFigure) -> dict[str, Any]:
-    """Return the block of published figures, with the zeros at their ends that YAML drops."""
+def _published(paper: PublishedFigure) -> Table:
+    """Return the table of published figures, with the zeros at their ends that YAML drops."""
     columns, align = [], ""
     for column in zip(*paper.rows, strict=True):
         decimals = [len(str(v).partition(".")[2]) for v in column if isinstance(v, float)]
@@ -259,7 +276,7 @@ def _published(paper: PublishedFigure) -> dict[str, Any]:
         columns.append([None if v is None else t for v, t in zip(column, texts, strict=True)])
         align += "lr"[all(isinstance(v, int | float | None) for v in column)]
     title = f"The paper, on its own corpus, not to be compared with the above ({paper.source})"
-    return _block("paper", title, paper.header, list(zip(*columns, strict=True)), align)
+    return Table(paper.header, list(zip(*columns, strict=True)), align, title=title)
 
 
 def _described(corpus: Corpus, retriever: str) -> str:
@@ -286,30 +303,18 @@ def _troubles(score: Mapping[str, Any]) -> list[str]:
     return [f"{number} {what}" for what, number in numbers.items() if number]
 
 
-def _markdown(content: Mapping[str, Any]) -> str:
+def _markdown(content: Mapping[str, Any], shown: Mapping[str, Mapping[str, Table]]) -> str:
     escape = escape_markdown
     parts = [f"# {escape(content['title'])}"]
     for name, table in content["tables"].items():
         parts.append(f"## {escape(_heading(name, table))}")
         for block in table["blocks"]:
             parts += [escape(f"{block['title']}:")] if block["title"] else []
-            parts.append(_table(block).markdown())
+            parts.append(shown[name][block["name"]].markdown())
         parts.append("\n".join(f"- {escape(note)}" for note in table["notes"]))
     hashes = "\n".join(f"- {key}: `{value}`" for key, value in content["sha256"].items())
     runs = f"- each run: `{TABLES}.json` and `{RUNS}/`"
     return "\n\n".join([*parts, f"## What it was made from\n\n{hashes}\n{runs}"]) + "\n"
-
-
-def _latex(content: Mapping[str, Any]) -> str:
-    parts = []
-    for name, table in content["tables"].items():
-        parts.append("\n".join(f"% {' '.join(note.split())}" for note in table["notes"]))
-        for block in table["blocks"]:
-            caption = f"{table['title'].rstrip('.') or f'Table {name}'}{_mark(table)}."
-            caption += f" {block['title']}." if block["title"] else ""
-            end = "" if block["name"] == "rows" else f"-{block['name']}"
-            parts.append(_table(block, caption, f"{content['name']}-{name}{end}").latex())
-    return "\n\n".join(parts) + "\n"
 
 
 def _heading(name: str, table: Mapping[str, Any]) -> str:
@@ -331,6 +336,6 @@ def printed(content: Mapping[str, Any]) -> str:
             if block["name"] == "paper":  # a screen has little room
                 continue
             lines += ["", f"{block['title']}:"] if block["title"] else []
-            lines += ["", _table(block).text()]
+            lines += ["", Table(block["header"], block["rows"], block["align"]).text()]
         parts.append("\n".join([*lines, "", *table["notes"]]))
     return "\n\n".join(parts)

@@ -308,7 +308,8 @@ def _counts(
 
 
 _NONE = _counts(Report(""), [], [], [])
-NUMBERS = (*_NONE, *rates_of(_NONE))
+RATES = tuple(rates_of(_NONE))
+NUMBERS = (*_NONE, *RATES)
 """Names of all counts and rates of `StatementJudgements`."""
 
 
