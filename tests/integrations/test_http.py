@@ -7,7 +7,6 @@ import os
 import signal
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 import requests
@@ -119,12 +118,12 @@ def test_the_command(mini):
 
 
 def test_fewer_connections_where_files_are_few(monkeypatch, capsys):
-    open_now = len([*Path("/dev/fd").iterdir()])
     monkeypatch.setattr(http.resource, "setrlimit", lambda *_: None)
     for most, clients in [(10_000, 2_000), (http.resource.RLIM_INFINITY, 2_000)]:
         monkeypatch.setattr(http.resource, "getrlimit", lambda _, most=most: (most, most))
         assert (http.connections(2_000), capsys.readouterr().err) == (clients, "")
     monkeypatch.setattr(http.resource, "getrlimit", lambda _: (1_024, 1_024))
-    room = 1_024 - 64 - open_now
-    assert http.connections(2_000) == pytest.approx(room, abs=2)  # files of other tests
-    assert "of 2,000 connections have room, since `ulimit -n` is 1,024" in capsys.readouterr().err
+    room = http.connections(2_000)
+    assert 1 <= room <= 1_024 - 64 - 3  # less the files of other tests
+    expected = f"Only {room} of 2,000 connections have room, since `ulimit -n` is 1,024; "
+    assert capsys.readouterr().err.startswith(expected)
