@@ -202,8 +202,9 @@ def _lines(
             by_run = {name: each[at] for name, each in headline.values.items()}
             values = [*by_run.values()]
             difference = by_run[pair.run] - by_run[pair.against] if pair else None
-            if len({values[n] for n in fair}) > 1 and headline.lower_is_better is not None:
-                best = (min if headline.lower_is_better else max)(values[n] for n in fair)
+            if len(fair) > 1 and headline.lower_is_better is not None:
+                top = (min if headline.lower_is_better else max)(values[n] for n in fair)
+                best = top if [values[n] for n in fair].count(top) == 1 else None
         about = found.tasks.topic(topic) if found else None
         links = [
             f"#e/{_quoted(name)}/{_quoted(topic)}/1" if place in own else None
