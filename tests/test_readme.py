@@ -18,7 +18,7 @@ ROOT = Path(__file__).resolve().parent.parent
 TEXT = (ROOT / "README.md").read_text(encoding="utf-8")
 DEMO = (ROOT / "docs" / "start.md").read_text(encoding="utf-8")
 
-AGENT, EPISODE = re.findall(r"```python\n(.*?)```", TEXT, flags=re.DOTALL)
+AGENT, EPISODE = re.findall(r"```python\n(?!>>> )(.*?)```", TEXT, flags=re.DOTALL)
 
 
 def test_the_agent_runs(synthetic, tmp_path, capsys):
