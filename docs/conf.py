@@ -23,6 +23,7 @@ import arena
 HERE = Path(__file__).parent
 sys.path.append(str(HERE))
 import differences  # noqa: E402
+import gallery  # noqa: E402
 import reference  # noqa: E402
 
 project = "ResearchArena"
@@ -167,7 +168,8 @@ def markdown_of(page: str, text: str) -> str:
         cells = json.loads(text)["cells"]
         parts = (fences[c["cell_type"]].format("".join(c["source"])) for c in cells)
         return "\n\n".join(parts) + "\n"
-    for heading, listed in reference.lists().items() if page == "docs/reference" else ():
+    lists = {"docs/reference": reference.lists, "docs/gallery": gallery.lists}.get(page, dict)
+    for heading, listed in lists().items():
         before, title, rest = text.partition(f"## {heading}\n")
         here, next_title, after = rest.partition("\n## ")
         text = f"{before}{title}{here}\n{listed}\n{next_title}{after}"

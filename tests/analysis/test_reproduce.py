@@ -132,3 +132,20 @@ def test_marked_numbers_are_the_expected_ones():
                 f"{page.name}: {run} has a {metric} of {expected}, and not of {number}"
             )
     assert count > 100
+
+
+def test_the_gallery_has_every_expectation(monkeypatch):
+    """Every number stands in the row of its run, in the column of its metric."""
+    monkeypatch.syspath_prepend(ROOT / "docs")
+    import gallery
+
+    lines = gallery.lists()["Agents and benchmarks"].splitlines()
+    head, found = [], {}
+    for line in lines:
+        cells = [cell.strip(" `") for cell in line.strip("|").split("|")]
+        if cells[0] == "expectation":
+            head = cells
+        elif cells[0] in expectations():
+            found[cells[0]] = {m: c for m, c in zip(head[2:], cells[2:], strict=True) if c}
+    shown = {run: {m: f"{v:.4f}" for m, v in told.items()} for run, told in expectations().items()}
+    assert found == shown
