@@ -5,12 +5,17 @@ Beside its HTML stands each page as Markdown, and ``llms.txt`` lists them for la
 
 from __future__ import annotations
 
+import contextlib
+import functools
 import importlib
 import inspect
+import io
 import json
+import linecache
 import re
 import shutil
 import sys
+import tempfile
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -162,11 +167,16 @@ def fold_navigation(app: Any, page: str, template: str, context: dict[str, Any],
 
 
 def markdown_of(page: str, text: str) -> str:
-    """Return a page as Markdown: a notebook's cells one after the other; lists of the code."""
+    """Return a page as Markdown: a notebook's cells, each with its output; lists of the code."""
     if text.startswith("{"):
-        fences = {"markdown": "{}", "code": "```python\n{}\n```"}
-        cells = json.loads(text)["cells"]
-        parts = (fences[c["cell_type"]].format("".join(c["source"])) for c in cells)
+        parts = []
+        outputs = iter(executed(text))
+        for cell in json.loads(text)["cells"]:
+            source = "".join(cell["source"])
+            is_code = cell["cell_type"] == "code"
+            parts.append(f"```python\n{source}\n```" if is_code else source)
+            if is_code and (printed := next(outputs)):
+                parts.append(f"```text\n{printed}```")
         return "\n\n".join(parts) + "\n"
     lists = {"docs/reference": reference.lists, "docs/gallery": gallery.lists}.get(page, dict)
     for heading, listed in lists().items():
@@ -177,6 +187,22 @@ def markdown_of(page: str, text: str) -> str:
     if name in differences.pages():
         text = text.replace(differences.MARK, differences.table(name))
     return text
+
+
+@functools.cache
+def executed(notebook: str) -> list[str]:
+    """Return what each code cell of a notebook prints, run in order in an empty folder."""
+    found = []
+    names: dict[str, Any] = {"__name__": "__main__"}
+    with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
+        for number, cell in enumerate(json.loads(notebook)["cells"]):
+            if cell["cell_type"] == "code":
+                source, name = "".join(cell["source"]), f"<cell {number}>"
+                linecache.cache[name] = (len(source), None, source.splitlines(True), name)
+                with contextlib.redirect_stdout(io.StringIO()) as told:
+                    exec(compile(source, name, "exec"), names)
+                found.append(told.getvalue().replace(str(Path(folder).resolve()), "/..."))
+    return found
 
 
 def write_markdown(app: Any, error: Exception | None) -> None:
