@@ -158,22 +158,13 @@ def test_sessions(page, tiny, tmp_path, monkeypatch, request):
 
 @pytest.fixture(scope="module")
 def files() -> dict[str, str]:
-    """The files of docs/extending.md by path: blocks, as their first lines tell it, and links.
-
-    The tool is that of docs/first-plugin.md.
-    """
+    """The files that docs/extending.md links, by path; the tool is that of docs/first-plugin.md."""
     page = ROOT / "docs" / "extending.md"
     linked = re.findall(r"^\[.*\]\(\.\./examples/plugin/(.*\.py)\)$", page.read_text("utf-8"), re.M)
     found = {path: (ROOT / "examples" / "plugin" / path).read_text("utf-8") for path in linked}
-    assert len(found) == 3
+    assert len(found) == 8
     guide = written(ROOT / "docs" / "first-plugin.md")
     found["my_arena_plugins/tools.py"] = guide["cocited.py"]
-    for language, text in blocks(page):
-        if language == "python":
-            first, _, content = text.partition("\n")
-            path = first.removeprefix("# ")
-            assert path not in found
-            found[path] = content
     return found
 
 

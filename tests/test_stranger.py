@@ -92,8 +92,10 @@ def test_every_command_uses_it(run):
     listed, _ = run("arena plugins")
     found = re.findall(r"^(\w[\w ]*?) {2,}(\w+) +my-arena-plugins 1\.0 +1\.0", listed, re.M)
     assert found == [
-        ("integration", "lines"), ("metric", "noise"), ("question format", "tabbed"),
-        ("retriever", "overlap"), ("rubric", "teaching"),
+        ("agent", "words"), ("integration", "lines"), ("metric", "noise"),
+        ("question format", "tabbed"), ("reader", "endnote"), ("retriever", "overlap"),
+        ("reward", "new_words"), ("rubric", "teaching"), ("sampler", "worst"),
+        ("task", "shortlist"),
     ]  # fmt: skip
     for kind, name in found:
         assert f" {name} " in run(f"arena list {kind.replace(' ', '-')}s")[0]
