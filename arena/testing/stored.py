@@ -349,8 +349,6 @@ def _without_mark(title: str) -> str:
 def title_key(title: str) -> str:
     """Return the letters and digits of a title without case, accents, punctuation and markup."""
     plain = _without_mark(reduce(lambda text, _: html.unescape(text), range(9), title))
-    plain = re.sub(r"([0-9])\.(?=[0-9])", r"\1point", plain)
-    plain = re.sub(r"(\s)(\{)?\\?&(?(2)\})(?=\s)", r"\1and", plain)
     plain = re.sub(r"(?is)<annotation\b[^<>]*>[^<>]*</annotation>", "", plain)
     plain = re.sub(r"(?i)<!--[^<>]*-->|<!--|-->|<!\[CDATA\[", "", plain)
     ends = {
@@ -368,12 +366,12 @@ def title_key(title: str) -> str:
         plain = re.sub(rf"\\([a-zA-Z]+){_OPTIONS}\s*", _of_command, _NOTES.sub("\x01", plain))
     plain = re.sub("[\x01{}$^~]", "", unicodedata.normalize("NFKC", plain)).casefold()
     plain = re.sub("[∗⋆★﹡]", "*", plain).replace("♯", "#")
-    letters = (c for c in unicodedata.normalize("NFKD", plain) if not unicodedata.combining(c))
-    plain = "".join(_SPELLED.get(c, c) for c in letters)
+    plain = "".join(c for c in unicodedata.normalize("NFKD", plain) if not unicodedata.combining(c))
     plain = re.sub(r"(?<=[^\W_])\s*+\+\s?\+", "plusplus", plain)
     plain = re.sub(r"(?<![\w*])([^\W\d_])#(?![\w*])", r"\1sharp", plain)
     plain = re.sub(r"(?<![\w*])([^\W\d_])\*(?![\w*])", r"\1star", plain)
-    return "".join(filter(str.isalnum, plain))
+    letters = (c for c in plain if c.isalnum())
+    return "".join(_SPELLED.get(c, c) for c in letters)
 
 
 def _is_tag(tag: re.Match[str], ends: set[str]) -> bool:

@@ -165,8 +165,6 @@ _TAG = re.compile(rf"<(/?)([a-zA-Z][\w:.-]*)(?:({ATTRIBUTES})|(/))?>")
 _CLOSING = re.compile(r"</[a-zA-Z][^<>]*>")
 # Signs that tell works apart: C++ from C#, PointNet++ from PointNet, A* from A, C*-algebras.
 _MEANING = re.compile(r"(?<=[^\W_])\s*+\+\s?\+|(?<=(?<![\w*])[^\W\d_])[#*](?![\w*])")
-_AND = re.compile(r"(?<=\s)(?:\\?&|\{\\?&\})(?=\s)")
-_DECIMAL = re.compile(r"(?<=[0-9])\.(?=[0-9])")  # version 1.0 is not version 10
 _SPOKEN = {"+": "plusplus", "#": "sharp", "*": "star"}
 _MEANT = frozenset("+#*")
 
@@ -177,10 +175,9 @@ def normal_title(title: str) -> str:
     Case is folded, entities are read, also escaped twice. Every command of LaTeX goes, and notes
     such as ``\thanks{...}`` with what they say; Greek letters, functions and letters leave their
     names. Tags go that close, that have attributes, or that are known; ``<T>`` and ``<`` stay what
-    they are. Braces, dollars and dashes go with all punctuation but that of ``C++``, ``C#``, ``A*``
-    and ``2.0``, ``RETRACTED:`` before a title and a `footnote_mark` behind it; ``&`` between blanks
-    is "and". Whatever distinguishes two works stays: a subtitle, a part number, a bracket and
-    ``(v2)`` count.
+    they are. Braces, dollars and dashes go with all punctuation but that of ``C++``, ``C#`` and
+    ``A*``, ``RETRACTED:`` before a title and a `footnote_mark` behind it. Whatever distinguishes
+    two works stays: a subtitle, a part number, a bracket and ``(v2)`` count.
 
     Returns:
         Letters and digits, case folded; empty if the title has none.
@@ -230,7 +227,6 @@ def _folded(title: str) -> str:
     title = read_entities(title)
     if end := footnote_mark(title):
         title = title[:end] + "".join(_CLOSING.findall(title, end))
-    title = _DECIMAL.sub("point", _AND.sub("and", title))
     if "<" in title:
         title = _ANNOTATION.sub("", title)
         closed = {tag[2].lower() for tag in _TAG.finditer(title) if tag[1]}
