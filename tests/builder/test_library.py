@@ -231,7 +231,6 @@ def test_other_encodings_are_read_line_by_line(tmp_path: Path) -> None:
         (b"<!DOCTYPE html><html>", "is HTML or XML"),
         (b"PK\x03\x04rest", "Unpack it, or save the sheet as CSV"),
         ("Title,Year\nA,2001\n".encode("utf-16"), "looks like UTF-16"),
-        (b"title,year\rA,2001\r", "is of no known format"),
         (b"", "the file is empty"),
         (b"name,year\nA,2001\n", "no column of titles. Its columns are 'name,year'"),
         (gzip.compress(PAGE.encode() * 99, mtime=0)[:99], "has no text: Compressed file ended"),

@@ -191,7 +191,7 @@ def test_a_leak_through_the_integration_is_found(
 
 
 SEARCH_ONLY = {"retrieve", "ir_datasets", "pyterrier"}  # they play no episodes
-NO_INTEGRATION = {"commands", "http", "readers"}
+NO_INTEGRATION = {"commands", "http", "processes", "readers"}
 
 
 def test_every_integration_has_a_client_here() -> None:
