@@ -19,6 +19,8 @@ from arena.agents import Agent
 from arena.answers import ANSWERS
 from arena.cli import main
 from arena.corpus import Corpus
+from arena.errors import DataError
+from arena.kit.files import sealed, sha256_file, write_json
 from arena.mindmap import MindMap
 from arena.results.comparison import as_text
 from arena.results.comparison.report import means, zeros
@@ -44,6 +46,20 @@ class Reader(Agent):
             call("select", paper_ids=["p4"]),
             call("submit", paper_ids=["p3", "p1"]),
         ][left]
+
+
+@pytest.mark.parametrize("reports", ["x", {"s1": None}, {"s1": {}}, {"s1": {"cited": [1]}},
+                                     {"s1": {"cited": [], "claims": [None]}}])  # fmt: skip
+def test_verdicts_of_another_form_are_refused_and_no_board_reads_any(tiny, tmp_path, reports):
+    arena.run(tiny, "report", "digest", tmp_path / "run")
+    run = OpenedRun(tmp_path / "run")
+    (run.directory / "judgements").mkdir()
+    hashes = {"trajectories.jsonl": sha256_file(run.path)}
+    kept = sealed({"reports": reports, "sha256": hashes})
+    write_json(run.directory / "judgements" / "statements.json", kept)
+    with pytest.raises(DataError, match=r"statements\.json' has judgements of another form"):
+        as_page([run.directory], tiny)
+    assert as_page([run.directory], tiny, labels=False).html
 
 
 def test_every_reference_is_lost_where_it_was(tiny, tmp_path):

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from arena.corpus import Corpus
+from arena.errors import DataError
 from arena.kit.files import read_sealed, sha256_file
 from arena.kit.terminal import progress
 from arena.llm.outcomes import count_answers
@@ -35,7 +36,7 @@ _DECIDED = {
     "citations that support their statement": ("match", "mismatch", "not_found"),
     "statements without a citation that are held true": ("true", "false", "tie"),
 }
-"""What is counted of verdicts: the first outcome among these, as rates of judgements are."""
+"""Row of a tally -> the outcomes that it counts; its number is that of the first."""
 _CREDIT = ("shapley", "headline_script", "headline_played")
 _LATER = 5  # papers of each search
 _TEXT = 2_000  # characters of an abstract, or of a survey's title
@@ -74,7 +75,7 @@ class Episodes:
         headline = run.manifest["definition"].get("headline")
         credit = read_credit(run) if self.labels else {}
         episodes = replay_episodes(run, self._corpus, topics)
-        verdicts = _read_verdicts(run)
+        verdicts = _read_verdicts(run) if self.labels else {}  # a board believes no verdicts
         for record, steps in progress(episodes, desc=name, unit="episode"):
             said = verdicts.get(record["topic_id"], [])
             packed = self._episode(record, steps, funnel, run.task, said)
@@ -269,7 +270,12 @@ def _read_verdicts(run: OpenedRun) -> dict[str, _Verdicts]:
     if kept["sha256"].get(TRAJECTORIES) != sha256_file(run.path):
         return {}
     names = ("statement", "outcome", "paper", "reason")
-    return {
-        topic: [[str(row.get(n) or "") for n in names] for row in (*of["cited"], *of["claims"])]
-        for topic, of in kept["reports"].items()
-    }
+    try:
+        return {
+            topic: [[str(row.get(n) or "") for n in names] for row in (*of["cited"], *of["claims"])]
+            for topic, of in kept["reports"].items()
+        }
+    except (LookupError, TypeError, AttributeError):
+        raise DataError(
+            f"{str(path)!r} has judgements of another form. Repeat `arena judge statements`."
+        ) from None
