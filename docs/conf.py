@@ -199,9 +199,9 @@ def executed(notebook: str) -> list[str]:
             if cell["cell_type"] == "code":
                 source, name = "".join(cell["source"]), f"<cell {number}>"
                 linecache.cache[name] = (len(source), None, source.splitlines(True), name)
-                with contextlib.redirect_stdout(io.StringIO()) as told:
+                with contextlib.redirect_stdout(io.StringIO()) as printed:
                     exec(compile(source, name, "exec"), names)
-                found.append(told.getvalue().replace(str(Path(folder).resolve()), "/..."))
+                found.append(printed.getvalue().replace(str(Path(folder).resolve()), "/..."))
     return found
 
 

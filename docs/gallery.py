@@ -23,20 +23,20 @@ def table(rows: list[list[str]]) -> str:
 def played(name: str, runs: dict[str, Any]) -> dict[str, list[list[str]]]:
     """Return task, and named topics if any -> the rows of its table, of the runs of a corpus."""
     groups: dict[str, dict[str, tuple[str, dict[str, float]]]] = {}
-    for run, told in runs.items():
-        words = shlex.split(told["command"])
+    for run, about in runs.items():
+        words = shlex.split(about["command"])
         options = dict(itertools.pairwise(words))
         topics = Path(options.get("--tasks", "")).name
         engine = options.get("--retriever", "bm25")
         agent = f"{options['--agent']}, {engine}" if engine != "bm25" else options["--agent"]
         title = options["--task"] + (f", {topics}" if topics else "")
-        groups.setdefault(title, {})[f"{name}.{run}"] = agent, told["expected"]
+        groups.setdefault(title, {})[f"{name}.{run}"] = agent, about["expected"]
     found = {}
     for title, each in groups.items():
-        metrics = list(dict.fromkeys(metric for _, told in each.values() for metric in told))
+        metrics = list(dict.fromkeys(metric for _, scores in each.values() for metric in scores))
         rows = [["expectation", "agent", *metrics]]
-        for run, (agent, told) in each.items():
-            scores = [f"{told[metric]:.4f}" if metric in told else "" for metric in metrics]
+        for run, (agent, expected) in each.items():
+            scores = [f"{expected[metric]:.4f}" if metric in expected else "" for metric in metrics]
             rows.append([f"`{run}`", agent, *scores])
         found[title] = rows
     return found

@@ -58,7 +58,7 @@ class DeviceSearch:
         """Copy `vectors`, shape (rows, dimension), to a device, as torch calls it.
 
         A GPU keeps as many as fit in three quarters of its free memory, a CPU none; each batch
-        copies the others anew.
+        copies the others again.
         """
         torch = self._torch = load("torch", "the retriever gpu")
         self._flat, self._vectors, self._lock = flat, vectors, threading.Lock()

@@ -9,7 +9,7 @@ from typing import Any
 import yaml
 
 COMPARABLE = ("same corpus", "other corpus", "undated")
-"""What the figures are of, beside those of here."""
+"""How published figures compare with those of here: of the same corpus, another, or undated."""
 
 
 def published(name: str | None = None) -> Iterator[dict[str, Any]]:

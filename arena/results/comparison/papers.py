@@ -1,4 +1,4 @@
-"""What of comparisons goes into a paper: tables, grouped figures, and an appendix for LaTeX."""
+"""Files of comparisons for a paper: tables, grouped figures, and an appendix, for LaTeX."""
 
 from __future__ import annotations
 

@@ -591,8 +591,8 @@ function drawCourse() {
   if (!own.w) return show("course");
   let sum = 0;
   const shown = own.w.map((fresh) => (sum += fresh.length)), all = total();
-  const told = el("p", { class: "more" }, `Wanted papers shown: ${sum} of ${all}`);
-  if (!grows(own)) return show("course", all ? told : null, ...drawCredit());
+  const summary = el("p", { class: "more" }, `Wanted papers shown: ${sum} of ${all}`);
+  if (!grows(own)) return show("course", all ? summary : null, ...drawCredit());
   const x = (step) => (40 + (650 * step) / Math.max(steps, 1)).toFixed(1), y = (n) => (116 - (96 * n) / all).toFixed(1);
   const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
   const add = (tag, properties, text = "") => {
@@ -617,7 +617,7 @@ function drawCourse() {
     const box = svg.getBoundingClientRect();
     go(Math.min(Math.max(Math.round((((event.clientX - box.left) * 720) / box.width - 40) / 650 * steps), 1), steps));
   });
-  show("course", told, svg, ...drawCredit());
+  show("course", summary, svg, ...drawCredit());
 }
 function go(step) {
   if (current?.own === undefined || step < 1 || step > current.steps + 1) return;

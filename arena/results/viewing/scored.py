@@ -1,4 +1,4 @@
-"""What a page of systems that a suite scored has besides their comparison."""
+"""The parts of a page of systems that a suite scored, besides their comparison."""
 
 from __future__ import annotations
 

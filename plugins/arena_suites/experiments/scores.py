@@ -25,7 +25,7 @@ from arena_suites.experiments.grid import JUDGED, reported_metrics
 from arena_suites.experiments.judges import judge_of
 
 _KEPT = ("per_topic", "unit", "counts", "dates_guessed", "model")
-"""What `arena.rescore` found that tables and comparisons need as it is."""
+"""Keys of the result of `arena.rescore` that tables and comparisons take as they are."""
 
 
 def score_runs(
