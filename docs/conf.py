@@ -159,6 +159,25 @@ def link_pages(app: Any, what: str, name: str, value: Any, options: Any, lines: 
     lines[:] = [re.sub(r"`*docs/([\w-]+)\.md`*", r":doc:`/docs/\1`", line) for line in lines]
 
 
+def show_plain_types(app: Any, domain: str, kind: str, content: Any) -> None:
+    """Leave out of the types of arguments how pydantic checks them: `Annotated[int, ...]`."""
+    for types in app.env.current_document.autodoc_annotations.values():
+        types.update({name: plain_type(written) for name, written in types.items()})
+
+
+def plain_type(written: str) -> str:
+    """Return a written type without what its innermost `Annotated` and those around it add."""
+    *outer, rest = re.split(r"(?:~typing\.)?Annotated\[", written)
+    while outer:
+        depth = [0]  # of brackets, after each character
+        for character in rest:
+            depth.append(depth[-1] + (character in "[(") - (character in ")]"))
+        end = depth.index(-1) - 1
+        comma = next(at for at in range(end) if rest[at] == "," and depth[at] == 0)
+        rest = outer.pop() + rest[:comma] + rest[end + 1 :]
+    return rest
+
+
 def fold_navigation(app: Any, page: str, template: str, context: dict[str, Any], tree: Any) -> None:
     """Show in the navigation what stands below the current entry alone."""
     if "toctree" in context:
@@ -249,6 +268,7 @@ def setup(app: Any) -> None:
     app.connect("builder-inited", write_api)
     app.connect("source-read", prepare)
     app.connect("autodoc-process-docstring", link_pages)
+    app.connect("object-description-transform", show_plain_types, priority=400)  # before autodoc
     app.connect("html-page-context", fold_navigation, priority=900)
     app.connect("build-finished", write_markdown)
     app.connect("build-finished", write_excerpts)
