@@ -154,7 +154,7 @@ def charts(comparison: Comparison) -> list[Chart]:
 
 def means_axis(ends: Iterable[float]) -> Axis:
     """Return the axis of means, which begins or ends at 0 unless they lie on both sides."""
-    return Axis([0.0, *ends], 188, 468)
+    return Axis([0.0, *ends], 188, 456)
 
 
 def gains(metric: MetricComparison, pair: PairedDifference) -> list[tuple[float, str, float]]:
