@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import closing, nullcontext
 from operator import itemgetter
 from pathlib import Path
@@ -21,7 +20,6 @@ from arena.kit.code import code_sha256, local_files
 from arena.kit.files import sha256_file, sha256_json, write_json
 from arena.kit.options import checked
 from arena.kit.terminal import progress
-from arena.llm.outcomes import count_answers
 from arena.metrics import ENCODER, Metric, mean
 from arena.mindmap import identity
 from arena.plugins import load
@@ -35,20 +33,17 @@ from arena.runs.directory import (
     timing,
 )
 from arena.runs.episodes import Player, play_elsewhere, play_episodes
-from arena.runs.repeats import Success, merge
-from arena.runs.scoring import Answers, Scorer, abstention, checked_metrics
+from arena.runs.repeats import Success
+from arena.runs.scoring import Scorer, checked_metrics, merged
 from arena.runs.trajectories import (
     TRAJECTORIES,
     VERSION,
-    answers_of,
     append,
     keep_complete,
     plain,
     read_episodes,
-    seen_of,
 )
 from arena.tasks import FrozenTopics, Task, TaskSet, choose_topics, play_order, with_text
-from arena.text.display import count
 from arena.version import __version__
 
 PARALLEL = 8
@@ -278,23 +273,11 @@ def write_results(
     encoder = manifest["environment"].get("encoder") or ENCODER
     scorer = Scorer(task, tasks, besides=besides, encoder=encoder)
     records = sorted(read_episodes(output / TRAJECTORIES), key=itemgetter("topic_id"))
-    summaries, answers = [], dict[str, Answers]()
-    for number in range(manifest.get("repeats", 1)):
-        these = {r["topic_id"]: r for r in records if r.get("repeat", 0) == number}
-        submitted: dict[str, Answers] = {s: answers_of(r, task) for s, r in these.items()}
-        answers = answers or submitted  # the files have those of the first
-        summaries.append(_summary(scorer, these, submitted))
-    success = manifest.get("success")
-    bound = None if success is None else Success.parse(success, scorer.metrics)
-    summary = merge(summaries, scorer.directions, bound)
+    summary, (answers, *_) = merged(scorer, manifest, records, stated=True)
     summary |= {key: manifest[key] for key in ("task", "agent", "retriever", "seed", "sha256")}
     summary |= {key: manifest[key] for key in ("left_out", "task_set") if key in manifest}
-    if manifest["environment"].get("empty_gold"):
-        summary["empty_gold"] = abstention(summary["per_topic"], len(task.stages))
-    if counts := count_answers(record["notes"] for record in records):
-        summary["model"] = counts
     names = list[str]()
-    for stage in task.stages:
+    for stage in task.stages:  # the files have the answers of the first repeat
         of_stage = {s: each[stage.name] for s, each in answers.items() if stage.name in each}
         suffix = "" if len(task.stages) == 1 else f".{stage.name}"
         names += stage.answer.write(output, suffix, of_stage, manifest["agent"], tasks)
@@ -304,27 +287,3 @@ def write_results(
         trec.write_qrels(output / names[-1], qrels)
     write_json(output / "metrics.json", summary)
     return summary, [*names, "metrics.json", TRAJECTORIES]
-
-
-def _summary(
-    scorer: Scorer, records: Mapping[str, dict[str, Any]], answers: Mapping[str, Answers]
-) -> dict[str, Any]:
-    """Return the summary of one episode of each topic, with what it spent."""
-    summary = scorer.summary(
-        answers,
-        {topic_id: seen_of(record) for topic_id, record in records.items()},
-        {topic_id: record["metrics"] for topic_id, record in records.items()},
-        {topic_id: r["failed"] for topic_id, r in records.items() if "failed" in r},
-    )
-    for topic_id, record in records.items():
-        summary["per_topic"][topic_id] |= record["spent"] | {
-            "return": math.fsum(step["reward"] for step in record["steps"]),
-            "truncated": record["truncated"],
-            "unseen": record.get("unseen"),
-            **({"digests": record["digests"]} if "digests" in record else {}),
-        }
-        row = summary["per_topic"][topic_id]
-        if defects := [step["defect"] for step in record["steps"] if "defect" in step]:
-            said = f"{count(len(defects), 'action')} could not be read, by {defects[0]}"
-            row["remark"] = "; ".join(filter(None, [row.get("remark"), said]))
-    return summary

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Container, Mapping, Sequence, Set
 from dataclasses import replace
@@ -28,6 +29,7 @@ from arena.runs.directory import RUN, OpenedRun
 from arena.runs.repeats import Success, merge
 from arena.runs.trajectories import TRAJECTORIES, answers_of, seen_of
 from arena.tasks import EXPERT_PAPERS, Task, TaskSet, choose_topics, needs_of, open_task
+from arena.text.display import count
 
 Answers = Mapping[str, Any]
 """Stage -> a ranking (list of ids), a `MindMap`, or the Markdown of a report."""
@@ -105,15 +107,14 @@ class Scorer:
     def summary(
         self,
         answers: Mapping[str, Answers],
-        seen: Mapping[str, Set[str] | None] | None = None,
-        own: Mapping[str, Mapping[str, float]] | None = None,
-        failed: Mapping[str, str] = MappingProxyType({}),
+        episodes: Mapping[str, dict[str, Any]] = MappingProxyType({}),
+        *,
+        stated: bool = False,
     ) -> dict[str, Any]:
         """Score the answers to topics, by id, and report what was reachable at all.
 
-        `seen` are the ids that a report cites and its episode showed, `own` the scores that the
-        episode recorded, to score nothing twice, and `failed` says which exceptions ended the
-        scoring of episodes: these have no scores. What fails here joins them.
+        `episodes` are the records of a run, by topic. If `stated`, the scores that they state are
+        taken, or why one has none, to score nothing twice; and rows have what they spent.
 
         Returns:
             ``mean`` and ``ceiling`` (metric -> value over the scored topics, those with all
@@ -130,24 +131,24 @@ class Scorer:
             `EXPERT_PAPERS`.
         """
         per_topic: dict[str, dict[str, Any]] = {}
-        failed, scored, ceilings = dict(failed), [], []
+        scored, ceilings = [], []
         for topic_id in sorted(answers):
-            gold = self._tasks.gold(topic_id)
-            recorded = None if own is None else own[topic_id]
+            gold, record = self._tasks.gold(topic_id), episodes.get(topic_id, {})
+            own = record if stated else {}
             scores: dict[str, float | None] = {}
-            remark = ""
+            failed, remark = own.get("failed"), ""
             try:
-                if topic_id not in failed:
-                    scores = self(answers[topic_id], topic_id, (seen or {}).get(topic_id), recorded)
+                if failed is None:
+                    scores = self(answers[topic_id], topic_id, seen_of(record), own.get("metrics"))
                     remark = self._remark(answers[topic_id], topic_id) if scores else ""
             except Exception as error:
-                failed[topic_id] = scoring_failure(error)
+                failed = scoring_failure(error)
             if len(scores) == len(self.metrics):
                 scored.append(scores)
                 ceilings.append(self(self.task.ideal(self._tasks, topic_id), topic_id))
             per_topic[topic_id] = dict.fromkeys(self.metrics) | {
                 **scores,
-                **({"failed": failed[topic_id]} if topic_id in failed else {}),
+                **({} if failed is None else {"failed": failed}),
                 **self._tasks.groups(topic_id),
                 **({"remark": remark} if remark else {}),
                 "gold": len(gold.gains),
@@ -159,6 +160,9 @@ class Scorer:
                     if stage.name in answers[topic_id]
                 },
             }
+            if own:
+                _add_spent(per_topic[topic_id], own)
+        failed_topics = sum("failed" in row for row in per_topic.values())
         guessed = [each for each in per_topic if self._tasks.topic(each).date_guessed]
         scored_by = {name: sum(s[name] is not None for s in scored) for name in self.metrics}
         return {
@@ -169,8 +173,8 @@ class Scorer:
             "counts": {
                 "topics": len(per_topic),
                 "scored": len(scored),
-                "not_scored": len(per_topic) - len(scored) - len(failed),
-                **({"failed": len(failed)} if failed else {}),
+                "not_scored": len(per_topic) - len(scored) - failed_topics,
+                **({"failed": failed_topics} if failed_topics else {}),
                 "unknown": sum(
                     why == "unknown"
                     for topic_id in per_topic
@@ -221,6 +225,18 @@ class Scorer:
         return code_sha256("arena.runs.scoring", *(each.score for each in self._used), *plug_ins)
 
 
+def _add_spent(row: dict[str, Any], record: Mapping[str, Any]) -> None:
+    row |= record["spent"] | {
+        "return": math.fsum(step["reward"] for step in record["steps"]),
+        "truncated": record["truncated"],
+        "unseen": record.get("unseen"),
+        **({"digests": record["digests"]} if "digests" in record else {}),
+    }
+    if defects := [step["defect"] for step in record["steps"] if "defect" in step]:
+        said = f"{count(len(defects), 'action')} could not be read, by {defects[0]}"
+        row["remark"] = "; ".join(filter(None, [row.get("remark"), said]))
+
+
 def abstention(rows: Mapping[str, Mapping[str, Any]], stages: int) -> dict[str, Any]:
     """Return what was done on the topics of ``per_topic`` without gold, whose metrics are left out.
 
@@ -244,14 +260,38 @@ def limits(
     """Return ``ceiling`` and ``floors`` of a run over some of its topics, see `Scorer.summary`."""
     encoder = run.manifest["environment"].get("encoder") or ENCODER
     scorer = Scorer(run.task, tasks, besides=[*run.besides, *besides], encoder=encoder)
-    records = {r["topic_id"]: r for r in run.episodes() if r["topic_id"] in topics}
-    summary = scorer.summary(
-        {topic: answers_of(record, run.task) for topic, record in records.items()},
-        {topic: seen_of(record) for topic, record in records.items()},
-        {topic: record["metrics"] for topic, record in records.items()},
-        {topic: record["failed"] for topic, record in records.items() if "failed" in record},
+    records = [record for record in run.episodes() if record["topic_id"] in topics]
+    summary, _ = merged(
+        scorer, run.manifest | {"repeats": 1, "success": None}, records, stated=True
     )
     return {"ceiling": summary["ceiling"], "floors": summary.get("floors")}
+
+
+def merged(
+    scorer: Scorer, manifest: Mapping[str, Any], records: Sequence[dict[str, Any]], *, stated: bool
+) -> tuple[dict[str, Any], list[dict[str, Answers]]]:
+    """Return the summary of a run's episodes, see `Scorer.summary`, and the answers of each repeat.
+
+    A topic that lacks a repeat is left out.
+    """
+    repeats, success = manifest.get("repeats", 1), manifest.get("success")
+    times = Counter(record["topic_id"] for record in records)
+    summaries, every = [], list[dict[str, Answers]]()
+    for number in range(repeats):
+        these = {
+            r["topic_id"]: r
+            for r in records
+            if r.get("repeat", 0) == number and times[r["topic_id"]] == repeats
+        }
+        every.append({s: answers_of(record, scorer.task) for s, record in these.items()})
+        summaries.append(scorer.summary(every[-1], these, stated=stated))
+    bound = success and Success.parse(success, scorer.metrics)
+    summary = merge(summaries, scorer.directions, bound)
+    if manifest["environment"].get("empty_gold"):
+        summary["empty_gold"] = abstention(summary["per_topic"], len(scorer.task.stages))
+    if counts := count_answers(record["notes"] for record in records):
+        summary["model"] = counts
+    return summary, every
 
 
 def checked_metrics(metrics: Sequence[str] | None, task: Task) -> list[Metric] | None:
@@ -312,27 +352,12 @@ def rescore(
     scorer = Scorer(recorded.task, task_set, names, encoder=encoder, extractor=extractor,
                     extractor_options=extractor_options)  # fmt: skip
     records = list(recorded.episodes(every=True))
-    times = Counter(record["topic_id"] for record in records)
-    summaries, every = [], list[dict[str, Answers]]()
-    for number in range(recorded.repeats):
-        these = [r for r in records if r.get("repeat", 0) == number]
-        these = [
-            r for r in these if times[r["topic_id"]] == recorded.repeats
-        ]  # the last may lack some
-        every.append({record["topic_id"]: answers_of(record, recorded.task) for record in these})
-        seen = {record["topic_id"]: seen_of(record) for record in these}
-        summaries.append(scorer.summary(every[-1], seen))
-    success = recorded.manifest.get("success") if metrics is None else None
-    bound = None if success is None else Success.parse(success, scorer.metrics)
-    summary = merge(summaries, scorer.directions, bound)
-    if recorded.manifest["environment"].get("empty_gold"):
-        summary["empty_gold"] = abstention(summary["per_topic"], len(recorded.task.stages))
+    manifest = recorded.manifest if metrics is None else recorded.manifest | {"success": None}
+    summary, every = merged(scorer, manifest, records, stated=False)
     summary["counts"]["not_visible"] = sum(
         not_visible(recorded.task, corpus, task_set, a) for a in every
     )
-    counts = count_answers(record["notes"] for record in records)
     return summary | {
-        **({"model": counts} if counts else {}),
         "task": recorded.task.name,
         "agent": recorded.manifest["agent"],
         "encoder": scorer.encoder(),
@@ -425,13 +450,13 @@ def score(
 
 def not_visible(task: Task, corpus: Corpus, tasks: TaskSet, answers: Mapping[str, Answers]) -> int:
     """Return the number of papers in rankings that are not visible at their topic's cutoff."""
-    count = 0
+    total = 0
     names = [stage.name for stage in task.stages if stage.answer.fits([])]
     for topic_id, submitted in answers.items():
         view = corpus.at(tasks.topic(topic_id).date, exclude=[topic_id])
         rankings = [submitted[name] for name in names if name in submitted]
-        count += sum(paper_id not in view for ranking in rankings for paper_id in ranking)
-    return count
+        total += sum(paper_id not in view for ranking in rankings for paper_id in ranking)
+    return total
 
 
 def _read(
