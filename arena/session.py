@@ -35,6 +35,7 @@ from arena.kit.options import checked
 from arena.kit.threads import Threads
 from arena.tasks import TaskSet, choose_topics
 from arena.telemetry import Counts, Watch
+from arena.telemetry import Totals as Totals
 from arena.text.display import count
 from arena.tools import Search, ToolResult, encode, json_action, make_searches, tool_schemas
 
@@ -68,29 +69,6 @@ class ClosedSessionError(UnknownSessionError):
 
 class CapacityError(ArenaError):
     """All sessions are in use."""
-
-
-class Totals(NamedTuple):
-    """The earnings of an episode so far, with the sums of its reward terms and the budget left.
-
-    Refused actions count as steps. Metrics are empty until the episode is over. `valid` is False
-    where a tool failed, which is no fault of the agent: then the reward is not the agent's.
-    `termination` says why the episode ended, as `info` does, or ``failed``; "" before the end.
-    `telemetry` is as `arena.telemetry.telemetry` returns it.
-    `credit` has a number for each action once the episode is over, if the sessions share it out.
-    """
-
-    topic_id: str
-    steps: int
-    reward: float
-    terms: dict[str, float]
-    metrics: dict[str, float]
-    budget: dict[str, int]
-    over: bool
-    valid: bool = True
-    termination: str = ""
-    telemetry: dict[str, int] = {}  # noqa: RUF012 - never changed
-    credit: Sequence[float] = []
 
 
 class SessionStep(NamedTuple):

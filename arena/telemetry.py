@@ -9,7 +9,7 @@ import logging
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from statistics import fmean
-from typing import Any, Protocol
+from typing import Any, NamedTuple
 
 from arena.kit.files import json_value
 from arena.tools import json_action
@@ -26,24 +26,27 @@ _RULES = {
 _log = logging.getLogger(__name__)
 
 
-class Rollout(Protocol):
-    """The attributes of `arena.session.Totals` that `summary` reads."""
+class Totals(NamedTuple):
+    """The earnings of an episode so far, with the sums of its reward terms and the budget left.
 
-    @property
-    def topic_id(self) -> str:
-        """Id of the topic: rollouts of one are a group."""
+    Refused actions count as steps. Metrics are empty until the episode is over. `valid` is False
+    where a tool failed, which is no fault of the agent: then the reward is not the agent's.
+    `termination` says why the episode ended, as `info` does, or ``failed``; "" before the end.
+    `telemetry` is as `telemetry` returns it.
+    `credit` has a number for each action once the episode is over, if the sessions share it out.
+    """
 
-    @property
-    def reward(self) -> float:
-        """Sum of the rewards."""
-
-    @property
-    def valid(self) -> bool:
-        """Whether no tool failed."""
-
-    @property
-    def telemetry(self) -> Mapping[str, int]:
-        """The numbers of `telemetry`."""
+    topic_id: str
+    steps: int
+    reward: float
+    terms: dict[str, float]
+    metrics: dict[str, float]
+    budget: dict[str, int]
+    over: bool
+    valid: bool = True
+    termination: str = ""
+    telemetry: dict[str, int] = {}  # noqa: RUF012 - never changed
+    credit: Sequence[float] = []
 
 
 class Counts:
@@ -98,7 +101,7 @@ def _queries(action: Any) -> Iterator[tuple[Any, ...]]:
             yield query, asked.get("offset") or 0, asked.get("retriever")
 
 
-def summary(rollouts: Sequence[Rollout]) -> dict[str, float]:
+def summary(rollouts: Sequence[Totals]) -> dict[str, float]:
     """Return the numbers of a step of training: means over its rollouts, at least one, and shares.
 
     ``wasted_queries`` is the share of queries that are empty or repeated, ``invalid_rollouts`` that
@@ -135,10 +138,10 @@ class Watch:
     """Logs the `alarm` of each `WINDOW` rollouts, from any thread."""
 
     def __init__(self) -> None:
-        self._rollouts: list[Rollout] = []
+        self._rollouts: list[Totals] = []
         self._lock = threading.Lock()
 
-    def add(self, rollout: Rollout) -> None:
+    def add(self, rollout: Totals) -> None:
         """Count a rollout that is over."""
         with self._lock:
             self._rollouts.append(rollout)
