@@ -15,6 +15,7 @@ import weakref
 from collections.abc import Mapping
 from contextlib import closing, suppress
 from typing import Any
+from urllib.request import getproxies, proxy_bypass
 
 import httpx2
 import openai
@@ -28,7 +29,6 @@ from arena.llm.answers import (
     clean,
     describe_request,
 )
-from arena.llm.network import problem_of, proxy_of
 from arena.llm.outcomes import FILTER
 from arena.text.display import count
 
@@ -76,7 +76,7 @@ class Server:
                 f"base_url={clip(self._where)} is not an address: give one such as "
                 "'http://127.0.0.1:8000/v1'."
             )
-        proxy = proxy_of(url.scheme, url.host)
+        proxy = _proxy_of(url.scheme, url.host)
         self._proxy = proxy and (
             f" It was asked through the proxy in {proxy}: correct that, or leave the proxy out "
             f"with NO_PROXY={url.host}."
@@ -84,7 +84,7 @@ class Server:
         try:
             http = _BoundedClient(api_key_env, timeout)
         except (ImportError, OSError, ValueError, httpx2.InvalidURL) as error:
-            raise problem_of(error) from None
+            raise _problem_of(error) from None
         weakref.finalize(self, http.close)
         self._sdk = openai.OpenAI(
             api_key="in the environment", base_url=self._address, timeout=timeout,
@@ -201,6 +201,34 @@ class _BoundedClient(openai.DefaultHttpxClient):
         return httpx2.Response(
             status, headers=headers, content=bytes(content[:largest]), request=request
         )
+
+
+def _proxy_of(scheme: str, host: str) -> str:
+    """Return the variable whose proxy is asked for an address; empty if none is."""
+    found = _variables(scheme) + _variables("all")
+    return found[0] if found and not proxy_bypass(host) else ""
+
+
+def _problem_of(error: Exception) -> LLMError:
+    """Return what is wrong with the environment, if no client of HTTP can be made."""
+    names = _variables("http") + _variables("https") + _variables("all")
+    what, do = f"is no address of a proxy ({clip(str(error))})", "Write http://HOST:PORT"
+    if isinstance(error, OSError):
+        files = ("SSL_CERT_FILE", "SSL_CERT_DIR")
+        names = [f"${name}={clip(os.environ[name])}" for name in files if name in os.environ]
+        what, do = f"cannot be read ({error.strerror or error})", "Name certificates that exist"
+    elif isinstance(error, ImportError):
+        names = [
+            name for name in names if os.environ.get(name[1:], "").startswith("socks")
+        ] or names
+        what, do = "is a SOCKS proxy, for which httpx2 needs a package", "pip install socksio"
+    return LLMError(f"{' or '.join(names) or 'a file of certificates'} {what}. {do}, or unset it.")
+
+
+def _variables(scheme: str) -> list[str]:
+    name = f"{scheme}_proxy"
+    known = scheme in getproxies() and (name if name in os.environ else name.upper())
+    return [f"${known}"] if known else []
 
 
 def _key_in(variable: str) -> str:
