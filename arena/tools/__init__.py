@@ -1,4 +1,4 @@
-"""The tools of agents: one file a tool, each a plain typed function.
+"""The tools of agents: plain typed functions, those that go together in one file.
 
 A task names its tools; the setting ``tools`` of an environment adds some. To add a tool, add a
 module to this package, or give a file of your own with ``--plugin``:
