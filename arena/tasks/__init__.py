@@ -1,4 +1,4 @@
-"""Tasks: what an agent is asked for and how its answer is scored, one file each.
+"""Tasks: what an agent is asked for and how its answer is scored.
 
 A `Task` that a module of this package registers has an environment, ``arena/NAME-v0``. `TaskSet`
 has the topics of a corpus. The labels stay with it: no observation, tool or agent gets one.
