@@ -1,4 +1,4 @@
-"""Rewards by name, one file each, metrics as rewards, and sums: ``"gain"``, ``"gain+ari"``.
+"""Rewards by name, metrics as rewards, and sums: ``"gain"``, ``"gain+ari"``.
 
 To add one, add a module to this package::
 

@@ -1,4 +1,4 @@
-"""Gain: the gold papers that a step shows for the first time."""
+"""Gains: the gold papers that a step shows, or cites, for the first time."""
 
 from __future__ import annotations
 
@@ -17,3 +17,17 @@ class Gain(Reward):
         """Return ``gain``; 0 where there is no gold."""
         new = progress.found - progress.found_before
         return {"gain": new / progress.gold if new else 0.0}
+
+
+@reward("citation_gain")
+class CitationGain(Reward):
+    """Gold papers cited for the first time in this step, over all gold papers in reach.
+
+    In [0, 1]; over an episode it adds up to the recall of all papers that the draft or the
+    submitted report has ever cited. 0 in tasks without a report.
+    """
+
+    def terms(self, progress: Progress) -> dict[str, float]:
+        """Return ``citation_gain``; 0 where there is no gold."""
+        new = progress.cited - progress.cited_before
+        return {"citation_gain": new / progress.gold if new else 0.0}
