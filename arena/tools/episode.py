@@ -38,49 +38,37 @@ class _Section(NamedTuple):
     cited: tuple[str, ...]
 
 
-class Draft:
+class Draft(dict[str, _Section]):
     """The sections of a report, in the order in which their headings were first written.
 
     The citations of a section are read when it is written; the rest of the draft is not read again.
     """
-
-    def __init__(self) -> None:
-        self._sections: dict[str, _Section] = {}
-
-    def __len__(self) -> int:
-        return len(self._sections)
-
-    def __contains__(self, heading: object) -> bool:
-        return heading in self._sections
 
     def write(self, heading: str, text: str) -> None:
         """Add a section, or replace the one of this heading; remove it if `text` is blank."""
         from arena.report import cited_ids
 
         if text.strip():
-            self._sections[heading] = _Section(text.strip("\r\n"), tuple(cited_ids(text)))
+            self[heading] = _Section(text.strip("\r\n"), tuple(cited_ids(text)))
         else:
-            del self._sections[heading]
-
-    def headings(self) -> list[str]:
-        """Return the headings in order."""
-        return list(self._sections)
+            del self[heading]
 
     def save(self) -> list[Any]:
         """Return heading, text and cited ids of each section."""
-        return [[heading, s.text, list(s.cited)] for heading, s in self._sections.items()]
+        return [[heading, s.text, list(s.cited)] for heading, s in self.items()]
 
-    def restore(self, saved: Sequence[Any]) -> None:
-        """Put saved sections in the place of all."""
-        self._sections = {heading: _Section(text, tuple(ids)) for heading, text, ids in saved}
+    @classmethod
+    def restore(cls, saved: Sequence[Any]) -> Draft:
+        """Return the draft of saved sections."""
+        return cls({heading: _Section(text, tuple(ids)) for heading, text, ids in saved})
 
     def markdown(self) -> str:
         """Return the report: each heading as ``## HEADING``, then its text."""
-        return "\n".join(f"## {heading}\n\n{s.text}\n" for heading, s in self._sections.items())
+        return "\n".join(f"## {heading}\n\n{s.text}\n" for heading, s in self.items())
 
     def cited(self) -> list[str]:
         """Return the distinct ids that the sections cite, in order."""
-        return list(dict.fromkeys(i for s in self._sections.values() for i in s.cited))
+        return list(dict.fromkeys(i for s in self.values() for i in s.cited))
 
 
 @dataclass
@@ -146,7 +134,7 @@ class Episode:
         self.budget, self.digested = dict(saved["budget"]), dict(saved["digested"])
         self.selected = dict.fromkeys(saved["selected"])
         self.cited = dict.fromkeys(saved["cited"])
-        self.draft.restore(saved["draft"])
+        self.draft = Draft.restore(saved["draft"])
         self.answers = {stage: kinds[stage].read(each) for stage, each in saved["answers"].items()}
         self.over, self._at = saved["over"], saved["at"]
 

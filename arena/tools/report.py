@@ -29,7 +29,7 @@ def write(episode: Episode, heading: str, text: str) -> dict[str, Any]:
     if not 0 < len(heading) <= MAX_TITLE:
         raise ToolError(f"heading={clip(heading)}: give 1 to {MAX_TITLE} characters.")
     if not text.strip() and heading not in draft:
-        hint = did_you_mean(heading, draft.headings())
+        hint = did_you_mean(heading, draft)
         raise ToolError(f"the draft has no section {clip(heading)} to remove.{hint}")
     if "end" not in cited_ids(f"{text}\n\n```\n```\n\n[@end]"):
         raise ToolError("the text leaves a block of code open, which would swallow what follows.")
