@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -140,8 +141,6 @@ class EnvConfig(BaseModel):
     max_refused: StrictInt | None = Field(None, ge=1, le=10**6)
     """Off by default, and in no observation: calls refused in a row that truncate an episode."""
 
-    _task: Task = PrivateAttr()
-    _rewards: tuple[Reward, ...] = PrivateAttr()
     _reward_objects: dict[str, Reward] = PrivateAttr()
 
     def __init__(self, **settings: Any) -> None:
@@ -192,10 +191,8 @@ class EnvConfig(BaseModel):
             raise DataError(
                 f"max_result_characters={most}: a pool needs at least {MIN_POOL_CHARACTERS}."
             )
-        self._task = resolved
         self._reward_objects = objects
-        self._rewards = tuple(make_rewards(self.reward, self.reward_options, objects))
-        if self.observation == "pool" and any(each.reads_results for each in self._rewards):
+        if any(each.reads_results for each in self.rewards) and self.observation == "pool":
             raise DataError(
                 f"reward={self.reward!r} reads lists of papers, which observation='pool' does not "
                 "show. Give another reward, or observation='result'."
@@ -220,15 +217,15 @@ class EnvConfig(BaseModel):
         kind = self.resolved_task.environment_id
         return gymnasium.make(kind, corpus=corpus, topics=topics, task=self, **arguments)
 
-    @property
+    @cached_property
     def resolved_task(self) -> Task:
         """The task, with the objects that its names stand for."""
-        return self._task
+        return TASKS.get(self.task)()
 
-    @property
+    @cached_property
     def rewards(self) -> tuple[Reward, ...]:
         """The rewards that add up to `reward`; they keep no state."""
-        return self._rewards
+        return tuple(make_rewards(self.reward, self.reward_options, self._reward_objects))
 
     @property
     def reward_objects(self) -> dict[str, Reward]:
@@ -244,13 +241,9 @@ class EnvConfig(BaseModel):
             given["reward"] = [self._reward_objects.get(part, part) for part in parts]
         return given
 
-    def __eq__(self, other: object) -> bool:
-        """Return whether all settings are equal; what they resolved to is not compared."""
-        return isinstance(other, EnvConfig) and self.__dict__ == other.__dict__
-
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle the settings; the names are resolved again."""
-        return _config_of, (self._given,)
+        return partial(EnvConfig, **self._given), ()
 
     def make_sampler(self, **options: Any) -> Sampler:
         """Return a new sampler; `options` are those that are no setting."""
@@ -315,10 +308,6 @@ def _form(name: str) -> dict[str, Any]:
     """Return the JSON schema of a setting, without null."""
     schema = EnvConfig.model_json_schema()["properties"][name]
     return next(form for form in schema.get("anyOf", [schema]) if form.get("type") != "null")
-
-
-def _config_of(settings: dict[str, Any]) -> EnvConfig:
-    return EnvConfig(**settings)
 
 
 def _refuse(given: Mapping[str, Any], task: Task, why: str, *names: str) -> None:
