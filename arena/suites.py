@@ -1,15 +1,9 @@
 """Published benchmarks that score what other systems made, one module or package each.
 
 A suite may bring metrics of written surveys (``metrics/``, see `arena.metrics`) and a rubric
-(``rubrics.py``) of its own; nothing outside its package knows it. To add one, add a module or a
-package here, with a function whose signature is its command line:
-
-    @suite("mine", bibtex="@misc{mine, ...}")
-    def score(*, data: str, reports: OutputPath, only: tuple[str, ...] | None = None) -> Evaluation:
-    ...
-
-The option of type `OutputPath` is the path of what one system made: the command takes it, or
-several ``--system NAME=PATH`` in its place, and compares them.
+(``rubrics.py``) of its own; nothing outside its package knows it. The signature of its
+function is its command line, see docs/extending.md. The option of type `OutputPath` is the path of
+what one system made: the command takes it, or several ``--system NAME=PATH`` in its place.
 """
 
 from __future__ import annotations

@@ -289,13 +289,7 @@ class Researcher(Agent):
     """An agent that is written as one generator per episode, in the order of its steps.
 
     A subclass defines `discover`, `organize` or both, as generators that act through the desk.
-    When one ends, the ranking or the mind-map on the desk is submitted::
-
-        class Twice(Researcher):
-            def discover(self, desk):
-                first = yield from desk.search(desk.topic)
-                more = yield from desk.search(first[0].title) if first else []
-                desk.ranking = [hit.id for hit in first + more]
+    When one ends, the ranking or the mind-map on the desk is submitted; docs/extending.md.
 
     In ``arena/Discovery-v0`` and ``arena/Selection-v0`` `discover` is called, in
     ``arena/Organization-v0`` `organize`, in ``arena/Pipeline-v0`` `discover`, `select` and

@@ -99,16 +99,7 @@ class LLMAgent(Researcher):
     """A researcher with a model; a subclass writes `discover` and `organize`, or `decide`.
 
     A subclass names its templates, files of ``prompts/<folder>/`` next to its own file, or of
-    ``prompts/`` where several agents share one::
-
-        class Mine(LLMAgent):
-            folder = "mine"
-            templates = {"query": Fields(required=("topic",), optional=("cutoff",))}
-
-            def discover(self, desk):
-                query = self.ask("query", str.strip, topic=desk.topic)
-                hits = yield from desk.search(query or desk.topic)
-                desk.ranking = [hit.id for hit in hits]
+    ``prompts/`` where several agents share one; docs/llm.md has an example.
 
     All agents of a process with the same options share one client: its connections, its store, its
     pauses and its `run_limits`.

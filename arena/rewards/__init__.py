@@ -1,10 +1,6 @@
 """Rewards by name, metrics as rewards, and sums: ``"gain"``, ``"gain+ari"``.
 
-To add one, add a module to this package::
-
-    @reward("novelty")
-    class Novelty(Reward):
-        def terms(self, progress): ...
+To add one, see docs/extending.md.
 """
 
 from arena.rewards.base import (

@@ -2,11 +2,7 @@
 
 `audit` checks the contract of environments, attacks every tool of theirs, and compares the answers
 with a second, independent reader of the files. It finds the tools through the environment: nothing
-needs to be named here.
-
-    >>> from arena.testing import audit
-    >>> audit("demo/synthetic", environments=["mine:mine/Reviews-v0"]).findings  # doctest: +SKIP
-    []
+needs to be named here; docs/auditing.md.
 """
 
 from arena.testing.auditor import audit

@@ -1,10 +1,7 @@
 """The tools of agents: plain typed functions, those that go together in one file.
 
-A task names its tools; the setting ``tools`` of an environment adds some. To add a tool, add a
-module to this package, or give a file of your own with ``--plugin``:
-
-    @tool("venue")
-    def venue(episode: Episode, paper_id: str) -> dict[str, Any]: ...
+A task names its tools; the setting ``tools`` of an environment adds some. To add a tool, see
+docs/extending.md.
 """
 
 from arena.papers import MAX_QUERIES, MAX_QUERY, MAX_SUBMITTED
