@@ -13,7 +13,6 @@ Its columns, here ``words``, then are metrics of `arena.metrics`: runs and rewar
 from __future__ import annotations
 
 import functools
-import inspect
 import json
 import time
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
@@ -53,6 +52,8 @@ SUPPLEMENTARY: Final = "supplementary"
 
 Need = Literal["judge", "matcher", "embeddings"]
 
+_PROMPTS = Path(__file__).parent / "metrics" / "prompts"
+
 
 class Finding(NamedTuple):
     """The finding of a metric in a pair of surveys: column -> score, ``""`` for the only column.
@@ -76,7 +77,6 @@ class SurveyMetric:
     needs: tuple[Need, ...]
     columns: tuple[str, ...]
     prompts: Mapping[str, Fields]
-    folder: Path
     find: Callable[[SurveyPair], Finding]
     paper: str = ""
     released: str = ""
@@ -124,14 +124,10 @@ class SurveyComparison:
 
     def templates(self) -> dict[str, Template]:
         """Return the prompts of all metrics by name."""
-        found: dict[str, Template] = {}
-        wanted: dict[Path, dict[str, Fields]] = {}
+        wanted = dict[str, Fields]()
         for metric in survey_metrics().values():
-            if metric.prompts:
-                wanted.setdefault(metric.folder, {}).update(metric.prompts)
-        for folder, fields in wanted.items():
-            found |= load_templates(fields, folder, self.prompts)
-        return found
+            wanted |= metric.prompts
+        return load_templates(wanted, _PROMPTS, self.prompts)
 
     def prompts_sha256(self) -> str:
         """Return the hash of all prompts."""
@@ -306,15 +302,13 @@ def survey_metric(
 
     A score is called ``NAME_COLUMN``, or ``NAME`` for the column ``""``. A metric has no score
     without a ``judge`` if it needs one; it may also need ``embeddings``, or a ``matcher``, which is
-    either. Its `prompts` are files ``NAME.txt`` in the folder ``prompts`` next to the module.
+    either. Its `prompts` are files ``NAME.txt`` in ``metrics/prompts``.
     """
 
     def register(find: Callable[[SurveyPair], Finding]) -> Callable[[SurveyPair], Finding]:
-        folder = Path(inspect.getfile(find)).parent / "prompts"
         metric = SurveyMetric(
-            name, tier, tuple(needs), tuple(columns), dict(prompts or {}), folder, find,
-            **metrics.accounts(find),
-        )  # fmt: skip
+            name, tier, tuple(needs), tuple(columns), prompts or {}, find, **metrics.accounts(find)
+        )
         _SURVEY_METRICS.register(name)(metric)
         for column in columns:
             _register(metric, column)
