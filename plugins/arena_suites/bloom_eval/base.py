@@ -327,28 +327,35 @@ def survey_metrics(names: Iterable[str] | None = None) -> dict[str, SurveyMetric
     return {metric.name: metric for metric in map(_SURVEY_METRICS.get, names)}
 
 
-def compare(pair: SurveyPair, names: Iterable[str] | None = None) -> dict[str, dict[str, Any]]:
+def compare(
+    pair: SurveyPair | None, names: Iterable[str] | None = None, unread: str = ""
+) -> dict[str, dict[str, Any]]:
     """Score a pair of surveys; metrics share extraction, embeddings and answers.
 
     Returns:
         Metric -> ``finding``, ``seconds``, and the judge's ``calls`` and ``failed`` answers. A
-        metric that needs a judge where there is none has scores of None, and a reason.
+        metric that needs a judge where there is none has scores of None, and a reason; without a
+        pair so has every metric, and the reason is `unread`.
     """
     rows = {}
+    session = pair and pair.session
     for name, metric in survey_metrics(names).items():
-        before, start = _judge_notes(pair), time.perf_counter()
-        try:
-            if "judge" in metric.needs and pair.session is None:
-                raise JudgeFailedError("it needs a judge.")
-            finding = metric.find(pair)
-        except JudgeFailedError as error:
-            finding = Finding(dict.fromkeys(metric.columns), reason=str(error))
+        before, start = _judge_notes(session), time.perf_counter()
+        reason = unread
+        if pair is not None and "judge" in metric.needs and session is None:
+            reason = "it needs a judge."
+        finding = Finding(dict.fromkeys(metric.columns), reason=reason)
+        if pair is not None and not reason:
+            try:
+                finding = metric.find(pair)
+            except JudgeFailedError as error:
+                finding = finding._replace(reason=str(error))
         seconds = time.perf_counter() - start
-        spent = {key: count - before[key] for key, count in _judge_notes(pair).items()}
+        spent = {key: count - before[key] for key, count in _judge_notes(session).items()}
         rows[name] = {"finding": finding, "seconds": seconds, **spent}
     return rows
 
 
-def _judge_notes(pair: SurveyPair) -> dict[str, int]:
-    notes = pair.session.notes() if pair.session else {"calls": [], "failed": []}
-    return {key: len(notes[key]) for key in ("calls", "failed")}
+def _judge_notes(session: ModelSession | None) -> dict[str, int]:
+    notes = session.notes() if session else {}
+    return {key: len(notes.get(key, ())) for key in ("calls", "failed")}

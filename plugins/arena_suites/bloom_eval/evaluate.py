@@ -8,8 +8,7 @@ released code.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
@@ -30,7 +29,6 @@ from arena.suites import OutputPath, folder_sha256, suite
 from arena_suites._library import Library
 from arena_suites.bloom_eval.article import Article, Work
 from arena_suites.bloom_eval.base import (
-    TIERS,
     Finding,
     SurveyComparison,
     SurveyMetric,
@@ -39,13 +37,7 @@ from arena_suites.bloom_eval.base import (
     survey_metrics,
 )
 from arena_suites.bloom_eval.data import read_surveys
-from arena_suites.bloom_eval.tables import (
-    SurveyEvaluation,
-    made_otherwise,
-    printed,
-    table3,
-    tier_mean,
-)
+from arena_suites.bloom_eval.tables import SurveyEvaluation, made_otherwise, printed, table3
 
 FIELDS = {"cs": "Computer Science", "gs": "General Science"}
 """The fields of the paper's topics, by the beginning of their names (figures 5 to 12)."""
@@ -121,146 +113,79 @@ def score_surveys(
         if names == ():
             raise DataError(f"--{option} names none: leave it out for all.")
     known = _in_order(metrics)
-    sides = _read(human, generated, only, official, corpus)
-    found = {
-        topic: _compare(topic, sides, comparison, known)
-        for topic in progress(sides.topics, desc="compare", unit="topic")
-    }
-    settings = {
+    experts, made, unread = _read(human, generated, only, official, corpus)
+    rows, details, spent = dict[str, dict[str, Any]](), dict[str, dict[str, Any]](), []
+    for topic in progress(unread, desc="compare", unit="topic"):
+        pair = None
+        if not unread[topic]:
+            pair = SurveyPair(experts[topic], made[topic], comparison)
+        rows[topic], details[topic] = {}, {}
+        for name, row in compare(pair, known, unread[topic]).items():
+            found: Finding = row.pop("finding")
+            rows[topic] |= {known[name].column_name(c): each for c, each in found.scores.items()}
+            cells = [list(each) for each in found.rows]
+            shown = {"reason": found.reason, **row, "headers": [*found.headers], "rows": cells}
+            details[topic][name] = shown
+        if pair is not None and pair.session is not None:
+            spent.append(pair.session.meter.totals())
+    columns = [name for metric in known.values() for name in metric.names()]
+    reports, seconds = [*Path(generated).glob("reports/*")], read_timing(Path(generated))
+    of_each = ("matcher", "threshold", "clusters", "max_statements", "no_abstract")
+    settings: dict[str, Any] = {
         "human": folder_sha256(human), "generated": folder_sha256(generated), "official": official,
         "corpus": corpus and sha256_file(Path(corpus) / "manifest.json"),
-        "seconds": _seconds(Path(generated)),
-        **_settings(comparison, [topic.spent for topic in found.values() if topic.spent]),
-    }  # fmt: skip
-    return _evaluation(sides, known, found, settings)
-
-
-def _seconds(run: Path) -> float | None:
-    """Return the seconds that a timed run took a survey (table 9); None of anything else."""
-    reports, seconds = [*run.glob("reports/*")], read_timing(run)
-    return round(seconds / len(reports), 1) if seconds is not None and reports else None
-
-
-def _settings(
-    comparison: SurveyComparison, spent: Sequence[Mapping[str, float | None]]
-) -> dict[str, Any]:
-    names = ("matcher", "threshold", "clusters", "max_statements", "no_abstract")
-    settings = {
-        **identity(comparison.encoder),
-        **{name: getattr(comparison, name) for name in names},
+        "seconds": round(seconds / len(reports), 1) if reports and seconds is not None else None,
+        **identity(encoder), **{name: getattr(comparison, name) for name in of_each},
         "code": code_sha256("arena_suites.bloom_eval"),
-    }
-    if comparison.judge is not None:
+    }  # fmt: skip
+    if judge is not None:
         settings["judge"] = {
-            "client": comparison.judge.fields,
+            "client": judge.fields,
             "prompts_sha256": comparison.prompts_sha256(), "total": sum_totals(spent),
         }  # fmt: skip
-    return settings
-
-
-def _evaluation(
-    sides: _Sides,
-    known: Mapping[str, SurveyMetric],
-    found: Mapping[str, _Compared],
-    settings: Mapping[str, Any],
-) -> SurveyEvaluation:
-    rows = {topic: each.scores for topic, each in found.items()}
-    details = {topic: each.details for topic, each in found.items()}
-    columns = [name for metric in known.values() for name in metric.names()]
-    means = {name: mean(row[name] for row in rows.values()) for name in columns}
+    problems = _problems(details)
+    marked = made_otherwise(settings)
+    if by := dict.fromkeys(each for name in known for each in marked.get(name, ())):
+        problems.append(_OTHERWISE.format(", ".join(by)))
+    if settings["seconds"]:
+        problems.append(f"The run took {settings['seconds']} s a survey.")
     return SurveyEvaluation(
-        means, rows, [topic for topic in found if topic not in sides.generated],
-        [
-            *_problems(details), *_otherwise(settings, known),
-            *([f"The run took {seconds} s a survey."] if (seconds := settings["seconds"]) else []),
-        ],
+        {name: mean(row[name] for row in rows.values()) for name in columns},
+        rows,
+        [topic for topic in rows if topic not in made],
+        problems,
         settings,
         lower_is_better={name: METRICS.get(name).lower_is_better for name in columns},
-        tiers=_tiers(known, means),
-        groups={topic: FIELDS[topic[:2]] for topic in found if topic[:2] in FIELDS},
-        counted={name: sum(r[name] is not None for r in rows.values()) for name in columns},
+        groups={topic: FIELDS[topic[:2]] for topic in rows if topic[:2] in FIELDS},
         details=details,
         needs={
             name: "a judge"
             for metric in known.values()
-            if "judge" in metric.needs and "judge" not in settings
+            if "judge" in metric.needs and judge is None
             for name in metric.names()
         },
         published=[printed()],
-    )  # fmt: skip
-
-
-def _otherwise(settings: Mapping[str, Any], known: Collection[str]) -> list[str]:
-    marked = made_otherwise(settings)
-    by = dict.fromkeys(each for name in known for each in marked.get(name, ()))
-    return [_OTHERWISE.format(", ".join(by))] if by else []
-
-
-@dataclass(frozen=True)
-class _Sides:
-    """The surveys of both sides by topic, and why others cannot be read."""
-
-    topics: list[str]
-    human: Mapping[str, Article]
-    generated: Mapping[str, Article]
-    unread: Mapping[str, str]  # topic -> sentences
+    )
 
 
 def _read(
     human: str, generated: str, topics: Sequence[str] | None, official: bool, corpus: str | None
-) -> _Sides:
+) -> tuple[dict[str, Article], dict[str, Article], dict[str, str]]:
+    """Return the surveys of both sides by topic; and topic -> why it cannot be compared, or ""."""
     know = _library(corpus)
     experts, why = read_surveys(human, "human", (), official, know)
     every = {**experts, **why}
     for topic in topics or ():
         if topic not in every:
             raise DataError(f"experts wrote nothing on {clip(topic)}.{did_you_mean(topic, every)}")
-    wanted = [*dict.fromkeys(topics or every)]
-    made, why_not = read_surveys(generated, "llm", wanted, official, know)
-    for articles, faults in ((experts, why), (made, why_not)):
-        if not articles.keys() & {*wanted}:
-            raise DataError(f"nothing to compare: {faults[wanted[0]]}")
-    unread = defaultdict(list)
+    unread = dict.fromkeys(topics or every, "")
+    made, why_not = read_surveys(generated, "llm", [*unread], official, know)
     for side, articles, faults in (("human", experts, why), ("generated", made, why_not)):
-        for topic in wanted:
-            if topic not in articles:
-                unread[topic].append(f"{side}: {faults[topic]}")
-    return _Sides(wanted, experts, made, {topic: " ".join(each) for topic, each in unread.items()})
-
-
-@dataclass(frozen=True)
-class _Compared:
-    """The findings on one topic; `spent` by the judge, None without one."""
-
-    scores: dict[str, float | None]
-    details: dict[str, dict[str, Any]]
-    spent: Mapping[str, float | None] | None
-
-
-def _compare(
-    topic: str, sides: _Sides, comparison: SurveyComparison, known: Mapping[str, SurveyMetric]
-) -> _Compared:
-    spent: Mapping[str, float | None] | None = None
-    found: dict[str, dict[str, Any]]
-    if reason := sides.unread.get(topic):
-        nothing = {"seconds": 0.0, "calls": 0, "failed": 0}
-        found = {
-            name: {"finding": Finding(dict.fromkeys(metric.columns), reason=reason), **nothing}
-            for name, metric in known.items()
-        }
-    else:
-        pair = SurveyPair(sides.human[topic], sides.generated[topic], comparison)
-        found = compare(pair, known)
-        if pair.session is not None:
-            spent = pair.session.meter.totals()
-    scores: dict[str, float | None] = {}
-    details = {}
-    for name, row in found.items():
-        made: Finding = row.pop("finding")
-        scores |= {known[name].column_name(each): score for each, score in made.scores.items()}
-        rows = [list(cells) for cells in made.rows]
-        details[name] = {"reason": made.reason, **row, "headers": [*made.headers], "rows": rows}
-    return _Compared(scores, details, spent)
+        if not articles.keys() & unread.keys():
+            raise DataError(f"nothing to compare: {faults[next(iter(unread))]}")
+        for topic in unread.keys() - articles.keys():
+            unread[topic] = f"{unread[topic]} {side}: {faults[topic]}".strip()
+    return experts, made, unread
 
 
 def _in_order(names: Sequence[str] | None) -> dict[str, SurveyMetric]:
@@ -291,30 +216,6 @@ def _library(corpus: str | None) -> Callable[[Reference], Work | None]:
         return Work(found.name.title, abstract, cited, paper=found.name.id)
 
     return know
-
-
-def _tiers(
-    known: Mapping[str, SurveyMetric], means: Mapping[str, float | None]
-) -> dict[str, dict[str, Any]]:
-    tiers = {}
-    for tier in TIERS:
-        of_metric = {
-            name: {column: means[column] for column in metric.names()}
-            for name, metric in known.items()
-            if metric.tier == tier
-        }
-        scores = {column: score for each in of_metric.values() for column, score in each.items()}
-        if scores:
-            tiers[tier] = {
-                "mean": tier_mean(scores), "f1_only": tier_mean(scores, ds=False),
-                "without": [
-                    name
-                    for name, metric in survey_metrics().items()
-                    if metric.tier == tier and tier_mean(of_metric.get(name, {})) is None
-                ],
-                "columns": [*scores],
-            }  # fmt: skip
-    return tiers
 
 
 def _problems(details: Mapping[str, Mapping[str, Mapping[str, Any]]]) -> list[str]:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -14,32 +13,50 @@ import yaml
 from arena.metrics import mean
 from arena.suites import Evaluation
 from arena.text.display import count
-from arena_suites.bloom_eval.base import SUPPLEMENTARY, survey_metrics
+from arena_suites.bloom_eval.base import SUPPLEMENTARY, TIERS, survey_metrics
 
 SPENT = ("seconds", "calls", "failed")
 AVERAGED = ("", "f1", "ds")
 """The columns of a metric that count in the mean of its tier."""
 
 
-@dataclass(frozen=True)
 class SurveyEvaluation(Evaluation):
-    """Scores of generated surveys; ``surveys`` has a row for each topic.
+    """Scores of generated surveys."""
 
-    Attributes:
-        tiers: Tier -> ``mean`` of its metrics as the paper counts it, ``f1_only``, its ``columns``,
-            and the metrics of the tier that are not in it (``without``).
-        counted: Column -> number of topics that have it.
-    """
+    @property
+    def tiers(self) -> dict[str, dict[str, Any]]:
+        """Return what each tier has: a ``mean`` as the paper counts it, ``f1_only``, ``columns``.
 
-    tiers: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    counted: Mapping[str, int] = field(default_factory=dict)
+        ``without`` are the metrics of the tier that are not in its mean.
+        """
+        tiers = {}
+        for tier in TIERS:
+            of_metric = {m.name: m.names() for m in survey_metrics().values() if m.tier == tier}
+            columns = {name for names in of_metric.values() for name in names}
+            if scores := {name: mean for name, mean in self.mean.items() if name in columns}:
+                tiers[tier] = {
+                    "mean": tier_mean(scores), "f1_only": tier_mean(scores, ds=False),
+                    "without": [
+                        metric
+                        for metric, names in of_metric.items()
+                        if tier_mean({name: scores.get(name) for name in names}) is None
+                    ],
+                    "columns": [*scores],
+                }  # fmt: skip
+        return tiers
+
+    @property
+    def counted(self) -> dict[str, int]:
+        """Return how many topics have each score."""
+        rows = self.topics.values()
+        return {name: sum(row[name] is not None for row in rows) for name in self.mean}
 
     def to_json(self) -> dict[str, Any]:
         """Return plain dicts and lists; scores are under ``topics``, time under ``spent``."""
         plain = super().to_json()
         return {
-            "topics": plain.pop("topics"), "mean": plain.pop("mean"), "tiers": dict(self.tiers),
-            "counted": dict(self.counted), **plain,
+            "topics": plain.pop("topics"), "mean": plain.pop("mean"), "tiers": self.tiers,
+            "counted": self.counted, **plain,
             "spent": {
                 topic: {key: sum(row[key] for row in rows.values()) for key in SPENT}
                 for topic, rows in self.details.items()
@@ -58,44 +75,33 @@ class SurveyEvaluation(Evaluation):
             found[tier] = (each["mean"], said)
         return found
 
-    def rows(self) -> list[tuple[str, str, float | None, str, Sequence[float | str | None]]]:
-        """Return the rows of Table 3, this system's means next to the numbers of the paper.
+    def table(self) -> tuple[list[str], list[tuple[Any, ...]]]:
+        """Return the headers and the rows of Table 3, this system's means beside the paper's.
 
-        Returns:
-            Tier; name of the column, or ``average`` of the tier; mean over topics, None without
-            any; how many of the topics have it, or of the metrics; and what Table 3 prints for its
-            systems and for people, empty for nothing; "-" where it defines people's as 1, or .5 for
-            GRADE.
+        A row has the tier; the name of the column, or ``average`` of the tier; the mean over
+        topics; how many of the topics have it, or of the metrics; and what Table 3 prints.
         """
-        rows: list[tuple[str, str, float | None, str, Sequence[float | str | None]]] = []
-        printed, averages = table3()["tiers"], table3()["averages"]
-        marked = made_otherwise(self.settings)
+        rows, paper, counted = list[tuple[Any, ...]](), table3(), self.counted
+        marked, of = made_otherwise(self.settings), f"of {len(self.topics)}"
         for tier, found in self.tiers.items():
             for name in found["columns"]:
-                topics = f"{self.counted[name]} of {len(self.topics)}"
-                if by := marked.get(name.partition("_")[0]):
-                    topics += f", by {' and '.join(by)}"
-                rows.append((tier, name, self.mean[name], topics, printed[tier].get(name, ())))
+                by = marked.get(name.partition("_")[0])
+                topics = f"{counted[name]} {of}" + (f", by {' and '.join(by)}" if by else "")
+                rows.append((tier, name, self.mean[name], topics, paper["tiers"][tier].get(name)))
             lacking = found["without"]
             metrics = {name.partition("_")[0] for name in found["columns"]} | {*lacking}
             share = f"{len(metrics) - len(lacking)} of {count(len(metrics), 'metric')}"
             if lacking:
                 share += f", without {', '.join(lacking)}"
-            rows.append((tier, "average", found["mean"], share, averages[tier]))
-        for name, paper in table3()[SUPPLEMENTARY].items():
-            if name in self.counted:
-                topics = f"{self.counted[name]} of {len(self.topics)}"
-                rows.append((SUPPLEMENTARY, name, self.mean[name], topics, paper))
-        return rows
-
-    def table(self) -> tuple[list[str], list[tuple[Any, ...]]]:
-        """Return the headers and the rows of Table 3 for the terminal."""
-        systems = table3()["systems"]
-        rows = [
-            (*row, *(map(as_printed, paper) if paper else [""] * len(systems)))
-            for *row, paper in self.rows()
+            rows.append((tier, "average", found["mean"], share, paper["averages"][tier]))
+        for name, printed in paper[SUPPLEMENTARY].items():
+            if name in counted:
+                row = (SUPPLEMENTARY, name, self.mean[name], f"{counted[name]} {of}", printed)
+                rows.append(row)
+        nothing = [None] * len(paper["systems"])
+        return ["tier", "score", "generated", "counted", *paper["systems"]], [
+            (*row, *map(as_printed, printed or nothing)) for *row, printed in rows
         ]
-        return ["tier", "score", "generated", "counted", *systems], rows
 
 
 ENCODER = "nomic-embed-text-v1"

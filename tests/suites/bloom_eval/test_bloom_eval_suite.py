@@ -145,7 +145,7 @@ def test_faults_are_one_line(folders, tmp_path, monkeypatch, capsys, options, sa
 
 def test_what_the_papers_models_did_not_make_is_marked(folders):
     marked = SUITES.get("bloom-eval")(metrics=("otc", "scons", "sts", "tbal"), **folders)
-    counted = {row[1]: row[3] for row in marked.rows()}
+    counted = {row[1]: row[3] for row in marked.table()[1]}
     assert counted["otc_f1"] == counted["sts"] == "3 of 4, by static"
     assert counted["tbal"] == "3 of 4, by static and linkage" and counted["scons"] == "3 of 4"
     assert marked.problems[-1].startswith(
