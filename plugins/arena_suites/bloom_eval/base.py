@@ -32,8 +32,7 @@ from arena.llm import Client, Failure, Fields, ModelSession, Question, Template
 from arena.llm.prompts import load_templates
 from arena.metrics import ScoreContext
 from arena.plugins import Registry
-from arena_suites.bloom_eval.article import Article
-from arena_suites.bloom_eval.in_corpus import articles_of
+from arena_suites.bloom_eval.article import Article, articles_of
 from arena_suites.bloom_eval.matching import one_to_one, read_pairs
 
 if TYPE_CHECKING:

@@ -12,8 +12,8 @@ from arena.metrics import METRICS, ScoreContext
 from arena.tasks import TaskSet, open_task
 from arena.testing import audit
 from arena_suites.bloom_eval import Finding, Heading, Work, survey_metric
+from arena_suites.bloom_eval.article import own_article
 from arena_suites.bloom_eval.base import _SURVEY_METRICS
-from arena_suites.bloom_eval.in_corpus import own_article
 from corpus_builder.build import build
 
 REPORT = "arena/Report-v0"
