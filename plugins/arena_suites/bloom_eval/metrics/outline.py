@@ -98,7 +98,7 @@ def _shape(article: Article, official: bool) -> tuple[int, int]:
     if not official:
         return max((heading.level for heading in outline), default=0) + 1, len(outline)
     depths: list[int] = []
-    for above in _released_parents(outline):
+    for above in parents(outline, official):
         depths.append(1 if above is None or above < 0 else depths[above] + 1)
     return max(depths, default=0), len(outline)
 
@@ -123,7 +123,7 @@ def scs(pair: SurveyPair) -> Finding:
     total = len(outline) if official else sum(bool(heading.text) for heading in outline)
     if not total:
         return Finding({"": 0.0}, headers=_HEADERS)
-    above = _released_parents(outline) if official else parents(outline)
+    above = parents(outline, official)
     groups = (
         _by_judge(pair, outline) if pair.comparison.matcher == "judge" else _alike(pair, outline)
     )
@@ -146,19 +146,6 @@ def _alike(pair: SurveyPair, outline: Sequence[Heading]) -> list[list[tuple[int,
     texts = [heading.text for heading in outline]
     pairs = np.argwhere(np.triu(pair.cosines(texts, texts) >= _LEAST_COSINE, 1)).tolist()
     return [[(i, j)] for i, j in pairs]
-
-
-def _released_parents(outline: Sequence[Heading]) -> list[int | None]:
-    """Return the place of the last heading so far of the level above, -1 for that of the title.
-
-    None where there is none: there the released trees begin again at the top.
-    """
-    last = {-1: -1}
-    found: list[int | None] = []
-    for place, heading in enumerate(outline):
-        found.append(last.get(heading.level - 1))
-        last[heading.level] = place
-    return found
 
 
 def _by_judge(pair: SurveyPair, outline: Sequence[Heading]) -> list[list[tuple[int, int]]]:
@@ -223,15 +210,10 @@ def sts(pair: SurveyPair) -> Finding:
 
 def _tree(article: Article, official: bool) -> MindMap:
     outline = headings(article, official)
-    above = (
-        [-1 if place is None else place for place in _released_parents(outline)]
-        if official
-        else parents(outline)
-    )
     below: dict[int, list[MindMap]] = {}
-    for place in reversed(range(len(outline))):
+    for place, above in reversed([*enumerate(parents(outline, official))]):
         node = MindMap(outline[place].text, tuple(reversed(below.get(place, []))))
-        below.setdefault(above[place], []).append(node)
+        below.setdefault(-1 if above is None else above, []).append(node)
     return MindMap("", tuple(reversed(below.get(-1, []))))
 
 
@@ -255,19 +237,20 @@ def headings(article: Article, official: bool = False) -> list[Heading]:
     return [Heading(each.level, unnumbered(each.text)) for each in article.outline if each.level]
 
 
-def parents(outline: Sequence[Heading]) -> list[int]:
+def parents(outline: Sequence[Heading], official: bool = False) -> list[int | None]:
     """Return the place of what each heading belongs to, -1 for the title.
 
-    That is the nearest one above with a smaller level, so that an outline may skip levels.
+    That is the nearest one above with a smaller level, so that an outline may skip levels. If
+    `official`, the last one so far of the level above; None where there is none: there the released
+    trees begin again at the top.
 
-    >>> parents([Heading(2, "a"), Heading(1, "b"), Heading(3, "c"), Heading(2, "d")])
-    [-1, -1, 1, 1]
+    >>> outline = [Heading(2, "a"), Heading(1, "b"), Heading(3, "c"), Heading(2, "d")]
+    >>> parents(outline), parents(outline, official=True)
+    ([-1, -1, 1, 1], [None, None, 0, 1])
     """
-    above: list[int] = []
-    found = []
-    for place, heading in enumerate(outline):
-        while above and outline[above[-1]].level >= heading.level:
-            above.pop()
-        found.append(above[-1] if above else -1)
-        above.append(place)
+    last, found = {-1: -1}, list[int | None]()  # level -> its last heading so far
+    for place, (level, _) in enumerate(outline):
+        nearest = max(place for above, place in last.items() if above < level)
+        found.append(last.get(level - 1) if official else nearest)
+        last[level] = place
     return found
