@@ -11,7 +11,7 @@ from typing import Any
 from arena.errors import DataError, clip
 from arena.kit.code import code_sha256
 from arena.kit.files import sha256_file, sha256_json
-from arena.metrics import mean
+from arena.metrics import evaluate, mean
 from arena.suites import Evaluation, OutputPath, chosen, json_lines, suite
 from arena.text.identifiers import normal_title
 from arena_suites.autoresearchbench.questions import NOBODY, check_question, refuse_bundle
@@ -77,7 +77,7 @@ def score_candidates(*, results: OutputPath, only: tuple[str, ...] | None = None
     for name, (n, question, passes) in chosen(every, only).items():
         wide = question["type"] == "wide"
         names = _WIDE if wide else _DEEP
-        scores = [_wide(each, question) if wide else _deep(each, question) for each in passes]
+        scores = [_score(each, question) for each in passes]
         rows[name] = dict.fromkeys((*_WIDE, *_DEEP)) | {"line": n}
         if not scores:
             rows[name] |= dict.fromkeys(names[: -len(PASSES)], 0.0) | {"reason": "no pass"}
@@ -110,39 +110,27 @@ def expected_best(values: Sequence[float], k: int) -> float:
     return round(total / comb(len(values), k), 12)
 
 
-def _said_nobody(result: Mapping[str, Any], question: Mapping[str, Any]) -> float | None:
-    """Return the score of a pass about a question or an answer without papers; else None."""
-    state, answer = result.get("final_candidate_state"), question["answer"]
-    if answer == NOBODY:
-        return float(state == "none")
-    if not answer:
-        return float(state in ("none", "empty"))
-    return 0.0 if state in ("none", "empty") else None
-
-
-def _wide(result: Mapping[str, Any], question: Mapping[str, Any]) -> tuple[float, float, float]:
-    score = _said_nobody(result, question)
-    if score is not None:
-        return score, score, score
-    gold, made = _ids(question["arxiv_id"]), _ids(c.get("arxiv_id") for c in _candidates(result))
-    hits = len(gold & made)
-    return (
-        hits / len(gold | made),
-        hits / len(gold),
-        hits / len(made) if made else 0.0,
+def _score(result: Mapping[str, Any], question: Mapping[str, Any]) -> list[float | None]:
+    """Return IoU, recall and precision of a pass about a wide question; accuracy of a deep one."""
+    wide, state, answer = (
+        question["type"] == "wide",
+        result.get("final_candidate_state"),
+        question["answer"],
     )
-
-
-def _deep(result: Mapping[str, Any], question: Mapping[str, Any]) -> tuple[float]:
-    score = _said_nobody(result, question)
-    if score is not None:
-        return (score,)
-    first = next(iter(_candidates(result)), {})
+    said_nobody = state == "none" or (state == "empty" and answer != NOBODY)
+    if said_nobody or answer in ([], NOBODY):
+        return [float(said_nobody and answer in ([], NOBODY))] * (3 if wide else 1)
+    candidates, gold = _candidates(result), _ids(question["arxiv_id"])
+    if wide:
+        made = [*_ids(each.get("arxiv_id") for each in candidates)]
+        names = ("iou", "recall", "precision_returned")
+        return [*evaluate(made, dict.fromkeys(gold, 1), names).values()]
+    first = next(iter(candidates), {})
     about = first.get("metadata")
     title = first.get("paper_title") or (about.get("title") if isinstance(about, Mapping) else "")
-    same_id = bool(_ids(question["arxiv_id"]) & _ids([first.get("arxiv_id")]))
-    titles = {normal_title(each) for each in question["answer"]} - {""}
-    return (float(same_id or normal_title(str(title or "")) in titles),)
+    titles = {normal_title(each) for each in answer} - {""}
+    same_id = bool(gold & _ids([first.get("arxiv_id")]))
+    return [float(same_id or normal_title(str(title or "")) in titles)]
 
 
 def _candidates(result: Mapping[str, Any]) -> list[Mapping[str, Any]]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -10,14 +9,18 @@ from typing import Any
 from arena.errors import DataError, clip
 from arena.kit.code import code_sha256
 from arena.kit.files import check_target, sha256_file, write_json
-from arena.metrics import mean
+from arena.metrics import evaluate, mean
 from arena.suites import Evaluation, OutputPath, chosen, json_lines, suite
 from arena.text.identifiers import arxiv_key
 from arena_suites.published import published
 from corpus_builder.sources.published import check_record
 
 INTENTS = ("method", "setting", "scope", "comparison")
-NAMES = ("r25", "r100", "rall", "ndcg50", "p50", "r50", "tokens", "calls")
+_SCORES = {
+    "r25": "recall@25", "r100": "recall@100", "rall": "recall", "ndcg50": "ndcg@50",
+    "p50": "precision_returned@50", "r50": "recall@50",
+}  # fmt: skip
+NAMES = (*_SCORES, "tokens", "calls")
 _KEYS = {"id": str, "intent": str, "gold": list}
 _SPENT: dict[str, Any] = {"tokens": int | float | None, "calls": int | float | None}
 _MOST = 10**15  # tokens or calls
@@ -116,26 +119,19 @@ def _are_texts(values: Sequence[object]) -> bool:
     return all(isinstance(value, str) for value in values)
 
 
-def score(ranking: Sequence[str], gold: Sequence[str]) -> dict[str, float]:
+def score(ranking: Sequence[str], gold: Sequence[str]) -> dict[str, float | None]:
     """Return the scores of one ranking.
 
-    Recall at 25, 50, 100 and of all that was returned, over all gold; nDCG@50 with gains of 1, its
-    ideal over min(50, gold); precision over the first 50, or over all that was returned.
+    Recall at 25, 50, 100 and of all that was returned; nDCG@50 with gains of 1; precision over the
+    first 50, or over all that was returned.
 
     >>> score(["a", "a", "x"], ["a", "b"])["p50"], score(["a", "x"], ["a", "b"])["rall"]
     (0.5, 0.5)
     """
-    wanted = {arxiv_key(paper) or paper for paper in gold}
-    found = [*dict.fromkeys(arxiv_key(paper) or paper for paper in ranking)]
-    recall = {n: len(wanted & {*found[:n]}) / len(wanted) for n in (25, 50, 100)}
-    gain = math.fsum(1 / math.log2(i + 2) for i, paper in enumerate(found[:50]) if paper in wanted)
-    ideal = math.fsum(1 / math.log2(i + 2) for i in range(min(50, len(wanted))))
-    top = found[:50]
-    return {
-        "r25": recall[25], "r100": recall[100], "rall": len(wanted & {*found}) / len(wanted),
-        "ndcg50": gain / ideal, "p50": len(wanted & {*top}) / len(top) if top else 0.0,
-        "r50": recall[50],
-    }  # fmt: skip
+    wanted, found = ([arxiv_key(paper) or paper for paper in papers] for papers in (gold, ranking))
+    gains = dict.fromkeys(wanted, 1)
+    scores = evaluate([*dict.fromkeys(found)], gains, _SCORES.values())
+    return dict(zip(_SCORES, scores.values(), strict=True))
 
 
 def as_entry(found: Evaluation, name: str) -> dict[str, Any]:
