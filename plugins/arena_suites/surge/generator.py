@@ -92,20 +92,17 @@ def _sections(
     tree: dict[str, Any], title: str, numbers: dict[str, int], key: str
 ) -> Iterator[dict[str, Any]]:
     """Yield the nodes of a mind-map as SurGE's flat list; a key has the keys of all above it."""
-    names = ("root", "section", "subsection", "subsubsection")
     waiting: list[tuple[str, str | None, dict[str, Any], list[list[str]]]] = [
         (key, None, tree | {"name": "root"}, [["title", title]])
     ]
-    while waiting:
-        node_id, parent, node, above = waiting.pop(0)
+    for node_id, parent, node, above in waiting:
         below = node.get("subtopics") or []
         keys = [f"{node_id}-{place}" for place in range(len(below))]
-        level = names[min(len(above) - (parent is None), 3)]
         cites = [numbers[paper] for paper in node.get("papers") or ()]
         yield {
             "id": node_id,
             "title": node["name"],
-            "level": level,
+            "level": "root" if parent is None else above[-1][0],
             "parent_id": parent,
             "subsections": keys,
             "content": " ".join([node["name"], *("[..]" for _ in cites)]),
@@ -114,9 +111,11 @@ def _sections(
             "origin_cites_number": len(cites),
             "prefix_titles": above,
         }
-        for child_id, child in zip(keys, below, strict=True):
-            level = names[min(len(above), 3)]
-            waiting.append((child_id, node_id, child, [*above, [level, child["name"]]]))
+        level = "sub" * min(len(above) - 1, 2) + "section"
+        waiting += [
+            (child_id, node_id, child, [*above, [level, child["name"]]])
+            for child_id, child in zip(keys, below, strict=True)
+        ]
 
 
 def _time(date: str) -> str:
@@ -133,5 +132,4 @@ if __name__ == "__main__":
     parser.add_argument("--surveys", type=int, default=20)
     parser.add_argument("--seed", type=int, default=7)
     parser.add_argument("--output", type=Path, required=True)
-    given = parser.parse_args()
-    write_files(given.output, given.papers, given.surveys, given.seed)
+    write_files(**vars(parser.parse_args()))

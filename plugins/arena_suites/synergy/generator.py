@@ -1,12 +1,8 @@
-"""A made-up review in SYNERGY's form, for tests; nothing in it is true.
-
-``python -m arena_suites.synergy.generator toy``
-"""
+"""A made-up review in SYNERGY's form, for tests; nothing in it is true."""
 
 from __future__ import annotations
 
 import json
-import sys
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -44,7 +40,3 @@ def _work(paper: dict[str, Any], ids: dict[str, str]) -> dict[str, Any]:
     cited = [ids[each["id"]] for each in paper["references"]]
     work = {"id": ids[paper["id"]], "title": paper["title"], "abstract_inverted_index": index}
     return work | {"publication_date": (paper["date"] + "-28")[:10], "referenced_works": cited}
-
-
-if __name__ == "__main__":
-    write_review(Path(sys.argv[1]))
