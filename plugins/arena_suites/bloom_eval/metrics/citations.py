@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Iterable
 from functools import lru_cache
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
 from arena.llm import Failure, Fields, ParseError, as_json
 from arena_suites._parts import spread
@@ -88,9 +88,6 @@ def _places(text: str) -> dict[str, int]:
     return places
 
 
-K = TypeVar("K", bound=Hashable)
-
-
 class _Question(NamedTuple):
     statement: str
     works: tuple[Work, ...]
@@ -157,54 +154,47 @@ def cf(pair: SurveyPair) -> Finding:
 
 
 _Judged = list[tuple[bool | None, list[bool | None]]]  # the statement, and each of its citations
+_Part = tuple[int, tuple[int, ...]]  # number of a question, and those of some of its works
 
 
 def _together(pair: SurveyPair, questions: list[_Question]) -> _Judged:
     """Judge each statement by all its works; those of a supported one alone, then the others."""
-    known = [[i for i, work in enumerate(each.works) if work.abstract] for each in questions]
-
-    def about(n: int, places: Sequence[int]) -> _Question:
-        return questions[n]._replace(works=tuple(questions[n].works[i] for i in places))
-
-    whole = _ask(pair, {n: about(n, places) for n, places in enumerate(known) if places})
-    several = {
-        (n, i): about(n, [i])
-        for n, places in enumerate(known)
-        for i in places
-        if whole[n] and len(places) > 1
-    }
-    needed = _ask(pair, several)
-    others = {
-        (n, i): about(n, [place for place in known[n] if place != i])
-        for (n, i), supported in needed.items()
-        if supported is False
-    }
-    for place, supported in _ask(pair, others).items():
-        needed[place] = None if supported is None else not supported
-    return [
-        (
-            whole.get(n, False),
-            [
-                needed.get((n, i), whole[n]) if i in known[n] else False
-                for i in range(len(each.works))
-            ],
-        )
+    known: list[_Part] = [
+        (n, tuple(i for i, work in enumerate(each.works) if work.abstract))
         for n, each in enumerate(questions)
     ]
+    whole = _ask(pair, questions, [(n, places) for n, places in known if places])
+    several = [each for each in known if len(each[1]) > 1 and whole[each]]
+    alone = _ask(pair, questions, [(n, (i,)) for n, places in several for i in places])
+    others = {
+        (n, i): tuple(place for place in known[n][1] if place != i)
+        for (n, (i,)), supported in alone.items()
+        if supported is False
+    }
+    without = _ask(pair, questions, [(n, places) for (n, _), places in others.items()])
+    judged: _Judged = []
+    for n, places in known:
+        supported = whole.get((n, places), False)
+        needed: list[bool | None] = [False] * len(questions[n].works)
+        for i in places:
+            needed[i] = alone.get((n, (i,)), supported)
+            if (n, i) in others:
+                other = without[n, others[n, i]]
+                needed[i] = None if other is None else not other
+        judged.append((supported, needed))
+    return judged
 
 
 def _alone(pair: SurveyPair, questions: list[_Question]) -> _Judged:
     """Judge as the released code does, which asks nothing of a work without an abstract."""
-    single = {
-        (n, i): each._replace(works=(work,))
-        for n, each in enumerate(questions)
-        for i, work in enumerate(each.works)
-        if work.abstract
-    }
-    answers = _ask(pair, single)
+    answers = _ask(
+        pair,
+        questions,
+        [(n, (i,)) for n, q in enumerate(questions) for i, w in enumerate(q.works) if w.abstract],
+    )
     judged: _Judged = []
     for n, each in enumerate(questions):
-        found = [answers.get((n, i), False) for i in range(len(each.works))]
+        found = [answers.get((n, (i,)), False) for i in range(len(each.works))]
         unread = None in found
         supported = True if any(found) else None if unread else False
         # Which of several is needed is open as long as one is unread.
@@ -213,18 +203,18 @@ def _alone(pair: SurveyPair, questions: list[_Question]) -> _Judged:
     return judged
 
 
-def _ask(pair: SurveyPair, questions: Mapping[K, _Question]) -> dict[K, bool | None]:
-    """Return what the judge says to each question; None where that cannot be read."""
-    values = [
-        {
-            "statement": each.statement,
-            "works": "\n\n".join(f"{work.title}\n{work.abstract}" for work in each.works),
-        }
-        for each in questions.values()
-    ]
-    answers = pair.ask("cf", values, _read)
+def _ask(
+    pair: SurveyPair, questions: list[_Question], parts: Iterable[_Part]
+) -> dict[_Part, bool | None]:
+    """Return what the judge says to each part of a question; None where that cannot be read."""
+    values = {}
+    for n, places in parts:
+        works = (questions[n].works[place] for place in places)
+        texts = "\n\n".join(f"{work.title}\n{work.abstract}" for work in works)
+        values[n, places] = {"statement": questions[n].statement, "works": texts}
+    answers = pair.ask("cf", [*values.values()], _read)
     read = (None if isinstance(each, Failure) else each for each in answers)
-    return dict(zip(questions, read, strict=True))
+    return dict(zip(values, read, strict=True))
 
 
 def _read(text: str) -> bool:
