@@ -1,4 +1,4 @@
-"""LitSearch: the source named ``litsearch``, and the rows of its files."""
+"""LitSearch's files: the source and the question format named ``litsearch``."""
 
 from __future__ import annotations
 
@@ -14,8 +14,10 @@ from arena.errors import DataError, clip
 from arena.kit.files import sha256_file
 from arena.text.cleaning import clean_title
 from arena.text.identifiers import arxiv_month
+from corpus_builder.questions import Question, question_format
 from corpus_builder.release.folder import existing_folder
 from corpus_builder.sources.base import LocatedRecord, source
+from corpus_builder.sources.matching import PaperQuery, own_key
 from corpus_builder.sources.published import check_record
 
 NOTE = "the reader of LitSearch was never tried on the published files, only on made-up ones"
@@ -26,6 +28,10 @@ STAND_IN_DAY = "1970-01-01"
 _PAPER = TITLED | {"abstract": str | None, "citations": list}
 _SHARDS = re.compile(r"-of-0*(\d+)\.parquet")
 _BATCH = 1024  # rows
+_COLUMNS = {"query": str, "query_set": str, "specificity": int, "corpusids": list}
+_FAMILIES = {"inline": "inline", "manual": "author"}  # of queries, by how their set is called
+_SPECIFICITY = {0: "broad", 1: "specific"}
+_CUTOFF = "2024-07-01"  # the month of the published revision
 
 
 @source("litsearch")
@@ -130,3 +136,28 @@ def _files(folder: Path, config: str) -> list[Path]:
 def title_of(row: Mapping[str, Any]) -> str:
     """Return the title of a row of ``corpus_clean``; some have none."""
     return clean_title(row["title"] or "") or f"(no title) {row['corpusid']}"
+
+
+@question_format("litsearch")
+def read(path: Path) -> Iterator[Question]:
+    """Queries of LitSearch, never tried on its published files (arXiv:2407.18940); a folder.
+
+    No query has a day: the cutoff of all is 2024-07-01, or --before. The id of one is the number of
+    its row, from 0, as in ``litsearch:17``.
+    """
+    titles = {row["corpusid"]: title_of(row) for _, _, row in read_rows(path, PAPERS, TITLED)}
+    for file, number, row in read_rows(path, QUERIES, _COLUMNS):
+        family = _FAMILIES.get(row["query_set"].partition("_")[0])
+        specificity = _SPECIFICITY.get(row["specificity"])
+        for column, known in ("query_set", family), ("specificity", specificity):
+            if known is None:
+                raise DataError(f"{file} row {number}: {column!r} is unknown: {row[column]!r}.")
+        named = ((i, titles.get(i, "")) for i in row["corpusids"])
+        yield Question(
+            f"litsearch:{number - 1}",
+            row["query"],
+            "",
+            tuple(PaperQuery(title, (own_key(i, title),)) for i, title in named),
+            labels={"family": str(family), "specificity": str(specificity)},
+            cutoff=_CUTOFF,
+        )

@@ -27,8 +27,7 @@ from arena_suites.published import published
 from arena_suites.surge.articles import Article, Section, letters, read_articles
 from arena_suites.surge.pairs import PAIR_MODELS, PairModel
 from arena_suites.surge.rubrics import logic, structure
-from arena_suites.surge.source import PAPER_KEYS, PAPERS, SURVEYS, read_array, survey_record
-from corpus_builder.sources.published import check_record
+from arena_suites.surge.source import PAPERS, SURVEYS, read_array, survey_nodes
 
 RELEVANCE = ("paper_relevance", "section_relevance", "sentence_relevance")
 TEXTS = ("rouge_1", "rouge_2", "rouge_l", "bleu")
@@ -148,8 +147,8 @@ def score_articles(
 def _read_gold(data: Path, articles: Mapping[int, Article]) -> tuple[dict[str, _Gold], list[str]]:
     """Return the surveys that were generated, by name, and a sentence about the others."""
     found, others = dict[str, _Gold](), 0
-    for number, record in read_array(data / SURVEYS):
-        nodes = survey_record(record, f"{SURVEYS} record {number}")
+    for _, where, record in read_array(data / SURVEYS):
+        nodes = survey_nodes(record, where)
         if record["survey_id"] not in articles:
             others += 1
             continue
@@ -159,7 +158,7 @@ def _read_gold(data: Path, articles: Mapping[int, Article]) -> tuple[dict[str, _
         )
         survey = record["survey_id"], record["survey_title"], frozenset(record["all_cites"])
         if (name := f"surge:{record['survey_id']}") in found:
-            raise DataError(f"{SURVEYS} record {number}: a second survey {name!r}.")
+            raise DataError(f"{where}: a second survey {name!r}.")
         found[name] = _Gold(*survey, sections)
     if not found:
         raise DataError(f"{SURVEYS} has no survey_id {min(articles)}, nor any other generated one.")
@@ -177,8 +176,7 @@ def _find_papers(data: Path, articles: Iterable[Article]) -> dict[str | int, _Pa
         for each in article.references.values()
     }
     found = dict[str | int, _Paper]()
-    for number, record in read_array(data / PAPERS):
-        check_record(record, f"{PAPERS} record {number}", PAPER_KEYS, "SurGE's corpus.json")
+    for _, _, record in read_array(data / PAPERS):
         for key in {record["doc_id"], letters(record["Title"])} & keys:
             text = f"{record['Title']}. {record['Abstract']}"
             found.setdefault(key, _Paper(record["doc_id"], text))
@@ -258,21 +256,15 @@ def _points(row: Any, as_paper: bool) -> float:
     return 1.0 if most == 1 else 0.5 * (most == 2 and (as_paper or entailment > contradiction))
 
 
-class _Stems:
-    """The tokenizer of `rouge_score` with its stemmer, which reads each text once."""
-
-    def __init__(self) -> None:
-        words = load("rouge_score.tokenizers", "ROUGE").DefaultTokenizer(use_stemmer=True)
-        self.tokenize = lru_cache(None)(words.tokenize)
-
-
 def texts_of(article: Article, gold: Sequence[Section]) -> dict[str, float | None]:
     """Return ROUGE and BLEU: means over long sections, ROUGE of the best of the gold sections.
 
     The numbers are those of `rouge_score`, in [0, 1], and `sacrebleu`, in [0, 100]. The longest
     common subsequence of ROUGE-L is rapidfuzz's, a thousand times as fast.
     """
-    score, stems = load("rouge_score.rouge_scorer", "ROUGE"), _Stems()
+    score = load("rouge_score.rouge_scorer", "ROUGE")
+    stems = load("rouge_score.tokenizers", "ROUGE").DefaultTokenizer(use_stemmer=True)
+    stems.tokenize = lru_cache(None)(stems.tokenize)  # each text once
     scorer = score.RougeScorer(["rouge1", "rouge2"], tokenizer=stems)
     common = load("rapidfuzz.distance", "ROUGE").LCSseq.similarity
     theirs = [each.content for each in gold if _long(each)]

@@ -1,4 +1,4 @@
-"""SurGE: the source named ``surge``."""
+"""SurGE's files: the source and the question format named ``surge``."""
 
 from __future__ import annotations
 
@@ -13,18 +13,24 @@ from arena.kit.files import json_value, sha256_file
 from arena.kit.lazy import load
 from arena.mindmap import MindMap
 from corpus_builder.judges import OTHER, Candidate, make_judge
+from corpus_builder.questions import Question, question_format
 from corpus_builder.release.folder import existing_folder
 from corpus_builder.sources.base import LocatedRecord, source
+from corpus_builder.sources.matching import PaperQuery, own_key
 from corpus_builder.sources.published import check_record
 
 NOTE = "the reader of SurGE was never tried on the published files, only on made-up ones"
 
-PAPERS, SURVEYS = "corpus.json", "surveys.json"
-PAPER_KEYS = {"doc_id": int, "Title": str, "Abstract": str, "Authors": list, "Category": str}
-_SURVEY_KEYS = {"survey_id": int, "survey_title": str, "date": str, "category": str,
-                "all_cites": list, "structure": list}  # fmt: skip
-_NODE_KEYS: dict[str, Any] = {"id": str, "title": str, "content": str, "cites": list,
-                              "parent_id": str | None}  # fmt: skip
+PAPERS, SURVEYS, QUERIES = "corpus.json", "surveys.json", "queries.json"
+_NODE = "a section of SurGE"
+_KEYS: dict[str, dict[str, Any]] = {
+    PAPERS: {"doc_id": int, "Title": str, "Abstract": str, "Authors": list, "Category": str},
+    SURVEYS: {"survey_id": int, "survey_title": str, "date": str, "category": str,
+              "all_cites": list, "structure": list},
+    QUERIES: {"original_id": str, "query_id": int, "prefix_titles_query": str,
+              "prefix_titles": list, "cites": list},
+    _NODE: {"id": str, "title": str, "content": str, "cites": list, "parent_id": str | None},
+}  # fmt: skip
 _DAY = re.compile(r"(\d{4}-\d\d-\d\d)T\d\d:\d\d:\d\dZ")
 _ABOUT_OTHERS = re.compile(r"\b(?:survey|review|overview)s?\b", re.IGNORECASE)
 _NO_SECTION = "abstract:"
@@ -61,9 +67,7 @@ class SurGE:
     def papers(self) -> Iterator[LocatedRecord]:
         """Yield the papers of ``corpus.json``."""
         judge = make_judge("rules", {})
-        for number, record in read_array(self._folder / PAPERS):
-            where = f"{PAPERS} record {number}"
-            check_record(record, where, PAPER_KEYS, "SurGE's corpus.json")
+        for number, where, record in read_array(self._folder / PAPERS):
             title, abstract = record["Title"], record["Abstract"]
             paper = {
                 "id": str(record["doc_id"]),
@@ -80,9 +84,8 @@ class SurGE:
 
     def surveys(self) -> Iterator[LocatedRecord]:
         """Yield the surveys of ``surveys.json``."""
-        for number, record in read_array(self._folder / SURVEYS):
-            where = f"{SURVEYS} record {number}"
-            nodes = survey_record(record, where)
+        for number, where, record in read_array(self._folder / SURVEYS):
+            nodes = survey_nodes(record, where)
             cited = Counter(paper for node in nodes for paper in set(doc_ids(node, "cites", where)))
             tree = read_sections(record["survey_title"], nodes, where)
             survey = {
@@ -102,8 +105,8 @@ class SurGE:
         return {"source": "surge", "files": hashes, "note": NOTE}
 
 
-def read_array(path: Path) -> Iterator[tuple[int, Any]]:
-    """Yield the elements of a file that is one JSON array, counted from 1; it may exceed memory."""
+def read_array(path: Path) -> Iterator[tuple[int, str, Any]]:
+    """Yield number from 1, place and record of a file, one JSON array; it may exceed memory."""
     duckdb = load("duckdb", "the reader of SurGE")
     with duckdb.connect(config={"threads": 1, "memory_limit": "1GB"}) as connection:
         number = 0
@@ -115,7 +118,9 @@ def read_array(path: Path) -> Iterator[tuple[int, Any]]:
             while batch := rows.fetchmany(_BATCH):
                 for (text,) in batch:
                     number += 1
-                    yield number, json_value(text)
+                    where = f"{path.name} record {number}"
+                    value, kind = json_value(text), f"SurGE's {path.name}"
+                    yield number, where, check_record(value, where, _KEYS[path.name], kind)
         except duckdb.Error as error:
             problem = clip(str(error).splitlines()[0], 160)
             raise DataError(
@@ -126,12 +131,11 @@ def read_array(path: Path) -> Iterator[tuple[int, Any]]:
         raise DataError(f"{path.name} has no records. Get the file again.")
 
 
-def survey_record(record: Any, where: str) -> list[dict[str, Any]]:
+def survey_nodes(record: Any, where: str) -> list[dict[str, Any]]:
     """Return the sections of a record of ``surveys.json`` after a look at all that is read."""
-    check_record(record, where, _SURVEY_KEYS, "SurGE's surveys.json")
     doc_ids(record, "all_cites", where)
     return [
-        check_record(node, f"{where}, structure {place}", _NODE_KEYS, "a section of SurGE")
+        check_record(node, f"{where}, structure {place}", _KEYS[_NODE], _NODE)
         for place, node in enumerate(record["structure"], 1)
     ]
 
@@ -207,3 +211,27 @@ def read_sections(topic: str, nodes: Sequence[Mapping[str, Any]], where: str = "
     if len(reached) < len(nodes):
         raise DataError(f"{where}: by their 'parent_id', sections are below themselves.")
     return build(roots[0], topic)
+
+
+@question_format("surge")
+def read(path: Path) -> Iterator[Question]:
+    """Sections of SurGE's surveys, never tried on the published files; its folder.
+
+    The question is the title of a survey and of the sections down to one; its gold is what that
+    section cites, its day that of the survey. Questions of one survey share a ``source``.
+    """
+    asked = []
+    for _, where, record in read_array(path / QUERIES):
+        day = read_day(record, "date", where)
+        if day is None:
+            raise DataError(f"{where}: 'date' is empty: expected the day of the survey.")
+        survey = str(next(iter(record["prefix_titles"]), ""))
+        cites = doc_ids(record, "cites", where)
+        asked.append((record["query_id"], record["prefix_titles_query"], day, cites, survey))
+    cited, titles = {paper for row in asked for paper in row[3]}, {}
+    for _, _, record in read_array(path / PAPERS):
+        if (paper := str(record["doc_id"])) in cited:
+            titles[paper] = record["Title"]
+    for query, text, day, cites, survey in asked:
+        gold = tuple(PaperQuery(titles.get(i, ""), (own_key(i, titles.get(i, "")),)) for i in cites)
+        yield Question(f"surge-section:{query}", text, day, gold, source=survey)
