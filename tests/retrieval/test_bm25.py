@@ -48,6 +48,21 @@ def test_the_sizes_of_blocks_and_runs_leave_no_trace(papers, block, run, gathere
         assert whole == blocks
 
 
+@settings(max_examples=100, deadline=None)
+@given(
+    terms=st.sets(st.text("abß深", min_size=1, max_size=4), max_size=40),
+    words=st.lists(st.text("abß深", min_size=1, max_size=5), min_size=1, max_size=12),
+)
+def test_words_are_found_among_terms_that_begin_alike(terms, words):
+    ordered = sorted(term.encode() for term in terms)
+    strings = np.frombuffer(b"".join(ordered), np.uint8)
+    offsets = np.cumsum([0, *map(len, ordered)])
+    asked = np.frombuffer(" ".join(words).encode(), np.uint8)
+    places = {term: place for place, term in enumerate(ordered)}
+    expected = [places.get(word.encode(), -1) for word in words]
+    assert _kernel.find(strings, offsets, asked, len(words)).tolist() == expected
+
+
 def test_by_hand(tmp_path):
     # N = 3, avgdl = (2 + 1 + 3) / 3 = 2; "graph" is in documents 0 and 2, "x" only in 2.
     engine = build(["graph net", "net", "graph graph x"], tmp_path)

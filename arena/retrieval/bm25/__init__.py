@@ -256,15 +256,16 @@ class BM25Retriever(LexicalEngine):
     def _find(self, words: list[str]) -> list[int]:
         """Return the number of each term, -1 for an unknown one."""
         known = self._numbers
-        if new := [word for word in dict.fromkeys(words) if word not in known]:
-            if len(known) + len(new) > _TERMS:  # other threads keep the old ones
-                known, new = {}, list(dict.fromkeys(words))
-            encoded = [word.encode("utf-8", "surrogatepass") for word in new]
-            joined = np.frombuffer(b"".join(encoded), np.uint8)
-            bounds = np.array(list(accumulate(map(len, encoded), initial=0)))
-            found = self._kernel.find(*self._terms, joined, bounds).tolist()
-            known.update(zip(new, found, strict=True))
-            self._numbers = known
+        numbers = list(map(known.get, words))
+        if None not in numbers:
+            return numbers  # type: ignore[return-value]
+        new = [word for word in dict.fromkeys(words) if word not in known]
+        if len(known) + len(new) > _TERMS:  # other threads keep the old ones
+            known, new = {}, list(dict.fromkeys(words))
+        joined = " ".join(new).encode("utf-8", "surrogatepass")
+        found = self._kernel.find(*self._terms, np.frombuffer(joined, np.uint8), len(new))
+        known.update(zip(new, found.tolist(), strict=True))
+        self._numbers = known
         return [known[word] for word in words]
 
 

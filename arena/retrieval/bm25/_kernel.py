@@ -25,6 +25,7 @@ BLOCK = 65536  # 512 kB of sums: a second-level cache; a power of two, to be a m
 _STRIPE = 64  # documents that are skipped together; divides a block
 _FEW = 128  # up to so many hits are kept in order as they come
 _SAMPLE = 8  # documents for each hit that is wanted, for a first bound
+_BLANK = 32
 _SPARSE = 128  # with less than one posting in so many documents, only stripes with one are visited
 
 
@@ -230,31 +231,45 @@ def search(  # type: ignore[no-untyped-def]
 
 
 @kernel
-def find(strings, offsets, words, bounds) -> Any:  # type: ignore[no-untyped-def]
-    """Return the number of each word among ascending strings, -1 for one that is not there.
+def find(strings, offsets, words, count) -> Any:  # type: ignore[no-untyped-def]
+    """Return the number of each of `count` words among ascending strings, -1 if it is not there.
 
-    The bytes of string i begin at offsets[i], those of word i at bounds[i].
+    The bytes of string i begin at offsets[i]; a blank stands between two words. Each step of the
+    bisections is taken for all words at once, so that they wait for memory together.
     """
-    numbers = np.empty(len(bounds) - 1, np.int64)
-    for i in range(len(numbers)):
-        numbers[i] = -1
-        low, high = np.int64(0), np.int64(len(offsets) - 1)
-        while low < high and numbers[i] < 0:
-            middle = (low + high) >> 1
-            first, last, place = offsets[middle], offsets[middle + 1], bounds[i]
+    numbers, begins = np.full(count, -1), np.zeros(count + 1, np.int64)
+    lows, highs = np.zeros(count, np.int64), np.full(count, len(offsets) - 1)
+    firsts, heads = np.empty(count, np.int64), np.empty(count, np.uint8)
+    for i in range(count):
+        end = begins[i]
+        while end < len(words) and words[end] != _BLANK:
+            end += 1
+        begins[i + 1] = end + 1
+    left = count if len(strings) else 0
+    while left > 0:
+        for i in range(count):
+            firsts[i] = offsets[(lows[i] + highs[i]) >> 1]
+        for i in range(count):
+            heads[i] = strings[max(0, min(firsts[i], len(strings) - 1))]
+        left = 0
+        for i in range(count):
+            if lows[i] == highs[i]:
+                continue
+            middle, place, end = (lows[i] + highs[i]) >> 1, begins[i], begins[i + 1] - 1
+            first, last = firsts[i], offsets[middle + 1]
             if not 0 <= first <= last <= len(strings):
                 raise ValueError("its terms are not in order")
-            while first < last and place < bounds[i + 1] and strings[first] == words[place]:
-                first += 1
-                place += 1
-            if place == bounds[i + 1]:
-                high = middle
-                if first == last:
-                    numbers[i] = middle
-            elif first == last or strings[first] < words[place]:
-                low = middle + 1
+            if heads[i] == words[place]:
+                while first < last and place < end and strings[first] == words[place]:
+                    first += 1
+                    place += 1
+            if place == end and first == last:
+                numbers[i], lows[i], highs[i] = middle, middle, middle
+            elif first == last or (place < end and strings[first] < words[place]):
+                lows[i] = middle + 1
             else:
-                high = middle
+                highs[i] = middle
+            left += np.int64(lows[i] < highs[i])
     return numbers
 
 
