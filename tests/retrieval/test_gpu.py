@@ -15,10 +15,14 @@ from test_dense_codes import fractions, kinds, rows_of, seeds
 
 import arena
 from arena.errors import DataError, WorkerError
+from arena.kit.files import sha256_file
+from arena.retrieval import Scope
 from arena.retrieval.dense import FlatSearch, RowRequest
 from arena.retrieval.dense._codes import encode_rows
 from arena_engines import device
+from arena_engines.cluster import versions
 from arena_engines.device import DeviceSearch, error_bound
+from arena_engines.retrievers.ray import DISTRIBUTIONS, Shard
 
 torch = pytest.importorskip("torch", reason="the extra gpu is not installed")
 
@@ -102,7 +106,7 @@ def test_a_device_finds_what_the_processor_finds(kind, dimension, seed, data):
     kept = data.draw(st.sampled_from([0, 2 * dimension * rows, 1e9]))  # bytes
     with pytest.MonkeyPatch.context() as patch:
         patch.setitem(device._CELLS, "cpu", cells)
-        patch.setattr(device, "cores", lambda: data.draw(st.integers(1, 3)))
+        patch.setattr(device, "cores", lambda: data.draw(st.sampled_from([1, 3, 16])))
         patch.setattr(device, "_PIECE", data.draw(st.sampled_from([1, 7, 32])))
         patch.setattr(device, "_BLOCK", data.draw(st.sampled_from([1, 2, 64])))
         patch.setattr(device, "_HELD", data.draw(st.sampled_from([1, 500, 10**6])))
@@ -128,7 +132,6 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ("gpu(bm25)", "it searches one index of the engine dense"),
         ("gpu(hybrid(bm25,dense))", "it searches one index of the engine dense"),
         ("gpu(bm25,dense)", "it searches one index of the engine dense"),
-        ("ray(gpu(dense))", "it searches one engine that can search a part"),
         ("gpu", "name it as gpu(dense)"),
     ],
 )
@@ -149,6 +152,19 @@ def test_a_run_records_what_dense_records(small):
     assert engine.config == {"dense": corpus.retriever("dense").config}
     names = [kind.__name__ for kind in engine.classes()]
     assert names == ["GpuRetriever", "DeviceSearch", "Dense", "Static"]
+
+
+def test_a_shard_of_ray_searches_its_rows_on_a_device(small):
+    corpus = arena.Corpus.open(small)
+    directory, options = corpus.retriever("gpu(dense)", device="cpu", dense={"cache": 9}).opened
+    assert options == {"device": "cpu", "dense": {"cache": 9}}
+    known = versions(*DISTRIBUTIONS) | {"index": sha256_file(directory / "manifest.json")}
+    shard = Shard("gpu", str(directory), options, [], (100, 200), known)
+    (found,) = shard.search([("membrane", 5, (150, (120,)))])
+    expected = corpus.retriever("dense").search("membrane", 5, Scope(150, (120,), (100, 200)))
+    assert len(found.documents) == 5
+    assert found.documents.tolist() == expected.documents.tolist()
+    assert found.scores.tobytes() == expected.scores.tobytes()
 
 
 def test_arithmetic_that_the_bound_does_not_cover_is_an_error(small, monkeypatch):

@@ -30,7 +30,7 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return build_synthetic(tmp_path_factory.mktemp("ray") / "corpus", 300, 4, engines=ENGINES)
 
 
-@pytest.fixture(scope="module", params=ENGINES)
+@pytest.fixture(scope="module", params=[*ENGINES, "gpu(dense)"])
 def engine(request: pytest.FixtureRequest, small: Path) -> Retriever:
     return arena.Corpus.open(small).retriever(request.param)
 
@@ -134,7 +134,7 @@ from arena.retrieval import Request, Scope
 corpus = arena.Corpus.open({corpus!r})
 draw = random.Random(3)
 answer = {{}}
-for name in ("bm25", "dense"):
+for name in {names}:
     one = corpus.retriever(name)
     found = [d for d in one.search({words!r}, 9**9, Scope(one.documents)).documents.tolist()]
     many = corpus.retriever(f"ray({{name}})", shards={shards})
@@ -159,10 +159,15 @@ BOTH = "hybrid(ray(bm25),ray(dense))"
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("shards", [1, 3, 8])
-def test_a_cluster_gives_the_bits_of_one_index(small: Path, driver: Driver, shards: int) -> None:
-    code = SEARCHES.format(corpus=str(small), words=" ".join(WORDS), shards=shards, batches=10)
-    assert driver.do(code) == {"bm25 True": 500, "dense True": 500}
+@pytest.mark.parametrize(
+    ("shards", "names"), [(1, ENGINES), (2, ("gpu(dense)",)), (3, ENGINES), (8, ENGINES)]
+)
+def test_a_cluster_gives_the_bits_of_one_index(
+    small: Path, driver: Driver, shards: int, names: tuple[str, ...]
+) -> None:
+    given_ = {"corpus": str(small), "words": " ".join(WORDS), "shards": shards, "names": names}
+    code = SEARCHES.format(**given_, batches=10)
+    assert driver.do(code) == {f"{name} True": 500 for name in names}
 
 
 BREAKS = """

@@ -113,19 +113,28 @@ class Dense(Retriever):
         encoder finds nothing, has none. Cost: reading the codes before the end of the scope
         once, or the vectors once for 128 requests.
         """
-        if requests and requests[0].scope.window is not None:
-            return self._in_window(requests, *requests[0].scope.window)
-        return self.rank(requests, self.search_rows)
+        return self.rank(requests, self._searching)
 
     def rank(
         self,
         requests: Sequence[Request],
-        search_rows: Callable[[Sequence[RowRequest]], list[RowRanking]],
+        searching: Callable[
+            [tuple[int, int] | None], Callable[[Sequence[RowRequest]], list[RowRanking]]
+        ],
     ) -> list[Ranking]:
-        """Return what `search_rows` finds for requests without a window, as documents."""
-        asked = {i: rows for i, each in enumerate(requests) if (rows := self._in_rows(*each))}
+        """Return what is found for requests, as documents.
+
+        `searching` returns how rows are searched, those of a window as if there were no others:
+        the first, and one after the last; None for all rows.
+        """
+        window = requests[0].scope.window if requests else None
+        low, high = (0, 2**32) if window is None else (self._row(each) for each in window)
+        asked = {
+            i: rows for i, each in enumerate(requests) if (rows := self._in_rows(*each, low, high))
+        }
+        search_rows = searching(None if window is None else (low, high))
         found = dict(zip(asked, search_rows([*asked.values()]), strict=True))
-        return [self._in_documents(found.get(i)) for i in range(len(requests))]
+        return [self._in_documents(found.get(i), low) for i in range(len(requests))]
 
     def require_same_file(self) -> None:
         """Raise a CorpusError if another index has taken the place of this one."""
@@ -140,32 +149,21 @@ class Dense(Retriever):
         vector = self._queries.get(query)
         return query if vector is None else vector
 
-    def _in_window(self, requests: Sequence[Request], first: int, last: int) -> list[Ranking]:
-        """Search the rows of a window as if there were no others; always flat."""
-        low, high = self._row(first), self._row(last)
-        asked: dict[int, RowRequest] = {}
-        for i, (query, k, scope) in enumerate(requests):
-            whole = self._in_rows(query, k, scope)
-            if whole is not None and (end := min(whole.end, high)) > low:
-                excluded = whole.excluded[(whole.excluded >= low) & (whole.excluded < end)] - low
-                if size := min(whole.k, end - low - len(excluded)):
-                    asked[i] = RowRequest(whole.query, size, end - low, excluded)
-        codes = Codes(self._codes.codes[low:high], self._codes.bounds[low:high])
-        found = FlatSearch(self.vectors[low:high], codes).search(list(asked.values()))
-        rankings = dict(zip(asked, found, strict=True))
-        return [
-            self._in_documents(rankings[i]._replace(rows=rankings[i].rows + low))
-            if i in rankings
-            else self._in_documents(None)
-            for i in range(len(requests))
-        ]
+    def _searching(self, window: tuple[int, int] | None) -> Any:
+        return self.search_rows if window is None else self.flat_of(*window).search
 
-    def _in_rows(self, query: Any, k: int, scope: Scope) -> RowRequest | None:
-        """Translate a request from documents to rows; None if nothing can match."""
-        if k <= 0 or (end := self._row(scope.end)) == 0:
+    def flat_of(self, low: int, high: int) -> FlatSearch:
+        """Return the exact search of some rows."""
+        codes = Codes(self._codes.codes[low:high], self._codes.bounds[low:high])
+        return FlatSearch(self.vectors[low:high], codes)
+
+    def _in_rows(self, query: Any, k: int, scope: Scope, low: int, high: int) -> RowRequest | None:
+        """Translate a request from documents to rows from `low` on; None if nothing can match."""
+        if k <= 0 or (end := min(self._row(scope.end), high)) <= low:
             return None
         rows = [self._row(d) for d in scope.excluded if self._row(d) < self._row(d + 1)]
-        excluded = np.array([row for row in rows if row < end], np.int64)
+        excluded = np.array([row - low for row in rows if low <= row < end], np.int64)
+        end -= low
         k = min(k, end - len(excluded))
         if k > 0 and not isinstance(query, str):
             return RowRequest(query, k, end, excluded)  # prepared
@@ -178,15 +176,15 @@ class Dense(Retriever):
             return len(self._documents)
         return int(np.searchsorted(self._documents, np.uint32(max(document, 0))))
 
-    def _in_documents(self, ranking: RowRanking | None) -> Ranking:
+    def _in_documents(self, ranking: RowRanking | None, low: int) -> Ranking:
         if ranking is None:
             return Ranking(np.empty(0, np.int64), np.empty(0))
-        return Ranking(self._documents[ranking.rows].astype(np.int64), ranking.scores)
+        return Ranking(self._documents[ranking.rows + low].astype(np.int64), ranking.scores)
 
     @once
     def flat(self) -> FlatSearch:
         """The exact search."""
-        return FlatSearch(self.vectors, self._codes)
+        return self.flat_of(0, len(self.vectors))
 
 
 def build_index(

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any, ClassVar
 
 from arena.errors import DataError, WorkerError, clip
-from arena.kit.lazy import once, require
+from arena.kit.lazy import require
 from arena.retrieval.base import Combiner, Ranking, Request, Retriever, retriever
 from arena.retrieval.dense import Dense
 from arena_engines.device import DeviceSearch
@@ -18,6 +20,7 @@ class GpuRetriever(Combiner):
     """Exact dense search on a GPU, named as in gpu(dense)."""
 
     example: ClassVar[str] = "dense"
+    resource: ClassVar[str] = "GPU"
 
     def __init__(self, parts: Mapping[str, Retriever], *, device: str = "auto") -> None:
         """Open the device at the first search; it changes no hit and no score.
@@ -37,24 +40,42 @@ class GpuRetriever(Combiner):
             )
         require("the retriever gpu", "torch")
         self._engine, self._device = engine, resolve_device(device)
+        self._held: dict[tuple[int, int] | None, DeviceSearch] = {}
+        self._holding = threading.Lock()
         self.helpers = (DeviceSearch,)
+        self.documents = engine.documents
+        if engine.opened:
+            directory, options = engine.opened
+            self.opened = directory, {"device": device, "dense": options}
+
+    @classmethod
+    def open(cls, directory: Path, /, **options: Any) -> Retriever:
+        """Open the engine, too, whose options are under `dense`."""
+        return cls.combine({"dense": Dense.open(directory, **options.pop("dense", {}))}, **options)
 
     @property
     def config(self) -> dict[str, Any]:
         """The options that shape a ranking: those of the engine."""
         return {self._name: self._engine.config}
 
+    def prepared(self, query: str) -> Any:
+        """Return what the engine makes of a query."""
+        return self._engine.prepared(query)
+
     def search_batch(self, requests: Sequence[Request]) -> list[Ranking]:
         """Return what the engine returns; WorkerError if the device fails or is not exact."""
         try:
-            return self._engine.rank(requests, self._search.search)
+            return self._engine.rank(requests, self._searching)
         except RuntimeError as error:  # torch's, of memory, of a driver, or after a fork
             raise WorkerError(
                 f"cannot search on {self._device}: {clip(str(error), 200)}. Free its memory, open "
                 "the corpus after a fork, or search with dense itself."
             ) from error
 
-    @once
-    def _search(self) -> DeviceSearch:
-        engine = self._engine
-        return DeviceSearch(engine.flat, engine.vectors, self._device)
+    def _searching(self, window: tuple[int, int] | None) -> Any:
+        with self._holding:  # a window is that of a shard of `ray`, always the same
+            if window not in self._held:
+                low, high = window or (0, len(self._engine.vectors))
+                flat, vectors = self._engine.flat_of(low, high), self._engine.vectors[low:high]
+                self._held = {window: DeviceSearch(flat, vectors, self._device)}
+            return self._held[window].search

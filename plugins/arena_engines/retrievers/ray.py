@@ -47,9 +47,9 @@ class RayRetriever(Combiner):
         """Join the cluster at the first search.
 
         Args:
-            parts: The engine, one that searches a part of its documents: bm25 or dense.
-            shards: Number of ranges; as many as the cluster has processors by default. It changes
-                no hit and no score.
+            parts: The engine, one that searches a part of its documents: bm25, dense, gpu(dense).
+            shards: Number of ranges; as many as the cluster has processors by default, or GPUs for
+                gpu(dense), which they share. It changes no hit and no score.
             seconds: Time after which a search that has no answer is an error.
         """
         self.parts = tuple(parts.values())
@@ -99,7 +99,9 @@ class _Cluster:
 
     def __init__(self, engine: Retriever, shards: int | None) -> None:
         self._ray, self._process = connected(), os.getpid()
-        count = shards or max(1, int(self._ray.cluster_resources().get("CPU", 1)))
+        resource = getattr(engine, "resource", "CPU")
+        there = int(self._ray.cluster_resources().get(resource, 0))
+        count = shards or max(1, there)
         assert engine.opened is not None
         assert engine.documents is not None
         directory, options = engine.opened
@@ -108,6 +110,7 @@ class _Cluster:
         known = versions(*DISTRIBUTIONS) | {"index": sha256_file(directory / _MANIFEST)}
         actor = self._ray.remote(
             num_cpus=0,  # more shards than processors take turns
+            num_gpus=1 / -(-count // there) if there and resource == "GPU" else 0,
             max_restarts=-1,
             max_task_retries=_RETRIES,
             scheduling_strategy="SPREAD",
