@@ -37,7 +37,8 @@ from arena_suites.bloom_eval.base import (
     survey_metrics,
 )
 from arena_suites.bloom_eval.data import read_surveys
-from arena_suites.bloom_eval.tables import SurveyEvaluation, made_otherwise, printed, table3
+from arena_suites.bloom_eval.tables import SurveyEvaluation, made_otherwise
+from arena_suites.published import published
 
 FIELDS = {"cs": "Computer Science", "gs": "General Science"}
 """The fields of the paper's topics, by the beginning of their names (figures 5 to 12)."""
@@ -164,7 +165,7 @@ def score_surveys(
             if "judge" in metric.needs and judge is None
             for name in metric.names()
         },
-        published=[printed()],
+        published=[next(published("Bloom-Eval"))],
     )
 
 
@@ -191,8 +192,8 @@ def _read(
 def _in_order(names: Sequence[str] | None) -> dict[str, SurveyMetric]:
     """Return metrics by name, those of Table 3 in its order; by default all."""
     known = survey_metrics(names)
-    printed = [name.partition("_")[0] for tier in table3()["tiers"].values() for name in tier]
-    order = [*printed, *survey_metrics()]
+    printed = next(published("Bloom-Eval"))["columns"]
+    order = [*(column.partition("_")[0] for column in printed), *survey_metrics()]
     return {name: known[name] for name in sorted(known, key=order.index)}
 
 

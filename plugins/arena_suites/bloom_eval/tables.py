@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import functools
 from collections import defaultdict
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
-
-import yaml
 
 from arena.metrics import mean
 from arena.suites import Evaluation
 from arena.text.display import count
 from arena_suites.bloom_eval.base import SUPPLEMENTARY, TIERS, survey_metrics
+from arena_suites.published import published
 
 SPENT = ("seconds", "calls", "failed")
 AVERAGED = ("", "f1", "ds")
@@ -81,26 +78,32 @@ class SurveyEvaluation(Evaluation):
         A row has the tier; the name of the column, or ``average`` of the tier; the mean over
         topics; how many of the topics have it, or of the metrics; and what Table 3 prints.
         """
-        rows, paper, counted = list[tuple[Any, ...]](), table3(), self.counted
+        table, supplementary = published("Bloom-Eval")
+        printed, others = (
+            dict(zip(each["columns"], zip(*each["rows"].values(), strict=True), strict=True))
+            for each in (table, supplementary)
+        )
+        rows, counted = list[tuple[Any, ...]](), self.counted
         marked, of = made_otherwise(self.settings), f"of {len(self.topics)}"
         for tier, found in self.tiers.items():
             for name in found["columns"]:
                 by = marked.get(name.partition("_")[0])
                 topics = f"{counted[name]} {of}" + (f", by {' and '.join(by)}" if by else "")
-                rows.append((tier, name, self.mean[name], topics, paper["tiers"][tier].get(name)))
+                rows.append((tier, name, self.mean[name], topics, printed.get(name)))
             lacking = found["without"]
             metrics = {name.partition("_")[0] for name in found["columns"]} | {*lacking}
             share = f"{len(metrics) - len(lacking)} of {count(len(metrics), 'metric')}"
             if lacking:
                 share += f", without {', '.join(lacking)}"
-            rows.append((tier, "average", found["mean"], share, paper["averages"][tier]))
-        for name, printed in paper[SUPPLEMENTARY].items():
-            if name in counted:
-                row = (SUPPLEMENTARY, name, self.mean[name], f"{counted[name]} {of}", printed)
-                rows.append(row)
-        nothing = [None] * len(paper["systems"])
-        return ["tier", "score", "generated", "counted", *paper["systems"]], [
-            (*row, *map(as_printed, printed or nothing)) for *row, printed in rows
+            rows.append((tier, "average", found["mean"], share, printed[f"average of {tier}"]))
+        rows += [
+            (SUPPLEMENTARY, name, self.mean[name], f"{counted[name]} {of}", paper)
+            for name, paper in others.items()
+            if name in counted
+        ]
+        nothing = [None] * len(table["rows"])
+        return ["tier", "score", "generated", "counted", *table["rows"]], [
+            (*row, *map(as_printed, paper or nothing)) for *row, paper in rows
         ]
 
 
@@ -135,32 +138,6 @@ def as_printed(value: float | str | None) -> str:
     if isinstance(value, str):
         return value
     return "" if value is None else f"{value:.2f}" if 0.01 <= value <= 1 else f"{value:g}"
-
-
-@functools.cache
-def table3() -> Any:
-    """Return the paper's Table 3: ``systems``, ``tiers`` with the scores, ``averages``."""
-    path = Path(__file__).with_name("table3.yaml")
-    return yaml.safe_load(path.read_text(encoding="utf-8"))
-
-
-def printed() -> dict[str, Any]:
-    """Return Table 3 as a table of published numbers, with the average of each tier."""
-    table = table3()
-    columns = {
-        name: row
-        for tier, scores in table["tiers"].items()
-        for name, row in {**scores, f"average of {tier}": table["averages"][tier]}.items()
-    }
-    return {
-        "benchmark": "Bloom-Eval", "comparability": "other corpus", "columns": [*columns],
-        "source": "Table 3: its own 20 topics, nomic-embed-text-v1, gpt-5-mini and gpt-4o; - is 1 "
-        "by definition, .5 for GRADE, or not printed",
-        "rows": {
-            name: [row[place] for row in columns.values()]
-            for place, name in enumerate(table["systems"])
-        },
-    }  # fmt: skip
 
 
 def tier_mean(scores: Mapping[str, float | None], ds: bool = True) -> float | None:
