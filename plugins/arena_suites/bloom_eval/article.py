@@ -43,7 +43,6 @@ class Article(NamedTuple):
     Attributes:
         text: Markdown of the whole.
         outline: Its headings in order; of level 0 the title alone, if it is in.
-        parts: All headings in the order of the text, abstract and bibliography included.
         body: The text as the released code reads it for citations; empty if it is `text`.
         entries: The entries of its list of references that go with `body`.
     """
@@ -51,7 +50,6 @@ class Article(NamedTuple):
     title: str
     text: str
     outline: tuple[Heading, ...]
-    parts: tuple[str, ...]
     works: tuple[Work, ...]
     report: Report
     body: str = ""
@@ -79,7 +77,6 @@ def article_of(
         works.append(known._replace(key=reference.key, paper=paper))
         references.append(reference._replace(paper=paper))
     report = report._replace(references=tuple(references))
-    parts = [section.heading for section in headings]
     return Article(
         report.title,
         text,
@@ -87,7 +84,6 @@ def article_of(
             *([Heading(0, report.title)] if report.title else []),
             *(Heading(section.level - top, section.heading) for section in headings),
         ),
-        (*parts, *(["References"] if any(map(is_listed, references)) else [])),
         tuple(works),
         report,
     )

@@ -131,7 +131,8 @@ def _released(folder: Path) -> Article:
     if records and not keys:
         heading = f"{text}\n\n# References\n\n"
         numbered, named = (
-            read_report(heading + "\n\n".join(map(entry, records))) for entry in (_numbered, _named)
+            read_report(heading + "\n\n".join(_entry(record, way) for record in records))
+            for way in (True, False)
         )
         report = max(
             (numbered, named), key=lambda each: sum(bool(entry.text) for entry in each.cited)
@@ -163,7 +164,7 @@ def _experts(folder: Path) -> Article:
     context, listed = article.get("context"), article.get("reference")
     if not title or not isinstance(context, Mapping):
         raise DataError(f"{_name(path)} has no title or no context.")
-    entries = listed if isinstance(listed, list) else [_numbered(record) for record in records]
+    entries = listed if isinstance(listed, list) else [_entry(record, True) for record in records]
     citations = find_citations(records, entries, context, repaired=True)
     report = article_report(title, abstract, citations)
     keys = find_records(citations.references, records)
@@ -264,17 +265,13 @@ def _text(value: object) -> str:
     return "" if text.casefold() in _NOTHING else text
 
 
-def _numbered(record: Mapping[str, Any]) -> str:
-    """Return an entry such as ``[3] A. Ames. “On nets”. Venue, 2020.``."""
-    names = plain(", ".join(record["authors"]))
-    ends = plain(", ".join(filter(None, [record["publication"], record["date"]])))
-    pieces = [names, f"“{plain(record['title'])}”", ends]
-    return f"[{record['number']}] " + " ".join(f"{piece}." for piece in pieces if piece)
-
-
-def _named(record: Mapping[str, Any]) -> str:
-    """Return an entry such as ``A. Ames. 2020. “On nets”. Venue.``."""
-    year = str(year_of(record["date"]) or "")
-    title = f"“{plain(record['title'])}”"
-    pieces = [plain(", ".join(record["authors"])), year, title, plain(record["publication"])]
-    return " ".join(f"{piece}." for piece in pieces if piece)
+def _entry(record: Mapping[str, Any], numbered: bool) -> str:
+    """Return ``[3] A. Ames. “On nets”. Venue, 2020.``, or ``A. Ames. 2020. “On nets”. Venue.``."""
+    names, title = plain(", ".join(record["authors"])), f"“{plain(record['title'])}”"
+    venue, date = record["publication"], record["date"]
+    if numbered:
+        pieces = [names, title, plain(", ".join(filter(None, [venue, date])))]
+    else:
+        pieces = [names, str(year_of(date) or ""), title, plain(venue)]
+    begin = f"[{record['number']}] " if numbered else ""
+    return begin + " ".join(f"{piece}." for piece in pieces if piece)

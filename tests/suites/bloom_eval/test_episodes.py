@@ -55,7 +55,6 @@ def scores_of(names, tasks):
 def test_the_survey_itself_with_its_references_in_reach(reefs):
     article = own_article(TaskSet(reefs), "s")
     assert article.outline == tuple(Heading(*each) for each in SURVEY["outline"])
-    assert article.parts == ("Fishes", "Corals", "References")
     # `a` is cited by `c`; `late` cites both after the survey
     assert article.works == (
         Work("Fish swim", "How fish swim.", 1, "a", "a"), Work("Corals stay", "", 0, "b", "b"),
@@ -70,7 +69,6 @@ def test_a_report_has_the_bibliography_that_its_citations_stand_for(reefs, monke
     assert scores == {"looks": 0.5, "scons": SCONS}
     (pair,) = seen
     assert [work.title for work in pair.generated.works] == ["Fish swim", "Fish fly", ""]
-    assert pair.generated.parts == ("Fish", "Corals", "References")
     assert pair.human == own_article(TaskSet(reefs), "s")
 
 

@@ -40,7 +40,7 @@ def test_a_survey_without_citations_has_no_format() -> None:
 def test_a_paper_cited_by_its_id_needs_no_entry() -> None:
     known = Reference("a", ids=("corpus:a",), paper="a")
     report = Report("T", (), (Statement("Nets.", 0, ("a", "b")),), (known, Reference("b")))
-    article = Article("T", "", (), (), (), report)
+    article = Article("T", "", (), (), report)
     assert compare(SurveyPair(article, article), ["fmi"])["fmi"]["finding"].scores == {"": 0.5}
 
 

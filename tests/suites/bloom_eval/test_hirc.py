@@ -11,7 +11,7 @@ from arena_suites.bloom_eval.metrics.citations import title_ratio
 
 
 def survey(*works: Work) -> Article:
-    return Article("T", "", (), (), works, Report("T"))
+    return Article("T", "", (), works, Report("T"))
 
 
 def score(human: Article, generated: Article) -> Finding:

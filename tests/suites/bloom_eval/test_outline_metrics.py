@@ -19,7 +19,7 @@ OUTLINES = ["sts", "scons", "otc", "scs"]
 
 
 def survey(*outline: tuple[int, str]) -> Article:
-    return Article("T", "", tuple(Heading(*each) for each in outline), (), (), Report("T"))
+    return Article("T", "", tuple(Heading(*each) for each in outline), (), Report("T"))
 
 
 EXPERTS = survey((0, "Title"), (1, "1 A"), (2, "1.1 B"), (1, "2 C"))

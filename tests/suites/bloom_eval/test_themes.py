@@ -20,7 +20,7 @@ HAS_BERTOPIC = importlib.util.find_spec("bertopic") is not None
 
 
 def survey(*titles: str) -> Article:
-    return Article("T", "", (), (), tuple(map(Work, titles)), Report("T"))
+    return Article("T", "", (), tuple(map(Work, titles)), Report("T"))
 
 
 EXPERTS = survey(*[FISH] * 6, "", *[BANKS] * 4)

@@ -61,8 +61,8 @@ def _parts(article: Article) -> dict[str, str]:
     top = min((each.level for each in body), default=1)
     heads = [each.heading for each in body if each.level == top]
     named = [each.heading for each in sections]
-    lists = [part for part in article.parts if is_bibliography(part)]
-    lists += [each.key for each in article.report.references if is_listed(each)][:1]
+    lists = [each.heading for each in article.report.sections if is_bibliography(each.heading)]
+    lists += ["References"] * any(map(is_listed, article.report.references))
     return {
         "abstract": (front[0].heading or "text before the first heading") if front else "",
         "introduction": _first(_INTRODUCTION.match, named) or _speaking(body[:1]),
