@@ -25,7 +25,7 @@ def rows(page: str) -> dict[str, dict[str, str]]:
     found = yaml.safe_load((DOCS / "differences.yaml").read_text(encoding="utf-8"))[page]
     for name, row in found.items():
         if row is None:
-            metric = topics[name] if name in topics else METRICS.get(name)
+            metric = METRICS.get(topics[name].names()[0] if name in topics else name)
             found[name] = {column: getattr(metric, column) for column in COLUMNS}
     return {
         name: {column: row.get(column, "") for column in COLUMNS} for name, row in found.items()

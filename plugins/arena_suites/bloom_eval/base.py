@@ -69,7 +69,7 @@ class Finding(NamedTuple):
 
 @dataclass(frozen=True)
 class SurveyMetric:
-    """A metric; see `survey_metric`, and `arena.metrics.accounts` for the last three fields."""
+    """A metric; see `survey_metric`."""
 
     name: str
     tier: Tier
@@ -77,9 +77,6 @@ class SurveyMetric:
     columns: tuple[str, ...]
     prompts: Mapping[str, Fields]
     find: Callable[[SurveyPair], Finding]
-    paper: str = ""
-    released: str = ""
-    here: str = ""
 
     def names(self) -> list[str]:
         """Return the names of its scores, such as ``hirc_f1``."""
@@ -140,12 +137,11 @@ class SurveyPair:
     human: Article
     generated: Article
     comparison: SurveyComparison = field(default_factory=SurveyComparison)
-    session: ModelSession | None = None
     _kept: dict[Hashable, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        if self.comparison.judge is not None and self.session is None:
-            self.session = ModelSession(self.comparison.judge)
+        judge = self.comparison.judge
+        self.session = None if judge is None else ModelSession(judge)
 
     @property
     def sides(self) -> dict[str, Article]:
@@ -305,9 +301,7 @@ def survey_metric(
     """
 
     def register(find: Callable[[SurveyPair], Finding]) -> Callable[[SurveyPair], Finding]:
-        metric = SurveyMetric(
-            name, tier, tuple(needs), tuple(columns), prompts or {}, find, **metrics.accounts(find)
-        )
+        metric = SurveyMetric(name, tier, tuple(needs), tuple(columns), prompts or {}, find)
         _SURVEY_METRICS.register(name)(metric)
         for column in columns:
             _register(metric, column)

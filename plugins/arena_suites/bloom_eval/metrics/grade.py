@@ -70,8 +70,6 @@ class _Criterion(NamedTuple):
 def fap(pair: SurveyPair) -> Finding:
     """Framework Application: GRADE of the order that the survey gives its field, in [0, 1].
 
-    See `grade`.
-
     Paper: B.3, equations 3 and 4, by gpt-5-mini; its rubrics have 3 to 7 criteria (Table 13).
     Released: the judge always sees the generated survey first; weights may have any sum, and two
         scores of 0 give 0.
@@ -85,8 +83,6 @@ def fap(pair: SurveyPair) -> Finding:
 def fnov(pair: SurveyPair) -> Finding:
     """Framework Novelty: GRADE of the originality and insight of the survey's order, in [0, 1].
 
-    See `grade`.
-
     Paper: B.6, as for ``fap``.
     Released: as for ``fap``.
     Here: as for ``fap``.
@@ -97,8 +93,6 @@ def fnov(pair: SurveyPair) -> Finding:
 @survey_metric("roq", tier="creation", needs=["judge"], columns=_COLUMNS, prompts=_PROMPTS)
 def roq(pair: SurveyPair) -> Finding:
     """Research Outlook Quality: GRADE of the research that the survey proposes, in [0, 1].
-
-    See `grade`.
 
     Paper: B.6, as for ``fap``; of conclusions, future work, challenges and prospects alone.
     Released: as for ``fap``.
