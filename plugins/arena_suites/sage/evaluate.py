@@ -9,15 +9,14 @@ from typing import Any
 from arena.errors import clip
 from arena.kit.code import code_sha256
 from arena.kit.files import sha256_file
-from arena.metrics import mean
+from arena.metrics import METRICS, mean
 from arena.suites import Evaluation, OutputPath, chosen, folder_sha256, json_lines, suite
 from arena_suites.published import published
-from arena_suites.sage.questions import FOLDERS, read_rows
+from arena_suites.sage.questions import FOLDERS, read_kind
 from corpus_builder.sources.published import check_record
 
 _THOUGHTS = re.compile(r"<think>.*?(?:</think>|\Z)", re.DOTALL)
 _KEYS = {"id": str, "answer": str}
-_MOST, _OTHERS = 2, 1  # weights of AI2's evaluation; the paper says "decreasing"
 
 BIBTEX = """\
 @misc{sage2026,
@@ -55,24 +54,23 @@ def score_answers(
             problems.append(f"line {number}: a second answer to {clip(given['id'])}.")
         made.setdefault(given["id"], given["answer"])
     kinds = [k for k in FOLDERS if any(f":{k}:" in name for name in made)] or ["short"]
-    every = {row.id: row for kind in kinds for row in read_rows(Path(data), kind)}
+    every = {row.id: row for kind in kinds for row in read_kind(Path(data), kind)}
     problems += [f"no question has the id {name!r}." for name in made if name not in every]
     rows, groups = dict[str, dict[str, Any]](), dict[str, str]()
     for name, question in chosen(every, only).items():
-        text, titles = plain(made.get(name, "")), [plain(title) for title, _ in question.gold]
-        found = [title in text for title in titles]
-        weights = [_MOST] * question.most + [_OTHERS] * (len(found) - question.most)
-        recall = sum(w for w, hit in zip(weights, found, strict=True) if hit) / sum(weights)
-        short = ":short:" in name
+        text, titles = plain(made.get(name, "")), [plain(paper.title) for paper in question.gold]
+        gains = {str(place): 1 + (place in question.best) for place in range(len(titles))}
+        found = [place for place, title in zip(gains, titles, strict=True) if title in text]
+        recall, short = METRICS.get("weighted_recall")(found, gains), ":short:" in name
         rows[name] = {
-            "exact_match": float(found[0]) if short else None,
+            "exact_match": recall if short else None,
             "weighted_recall": None if short else recall,
         }
         if not all(titles):  # in another script, of which no letter is compared
             rows[name] = dict.fromkeys(rows[name]) | {"unread": "a title has no letter from a to z"}
         elif name not in made:
             rows[name]["reason"] = "no answer"
-        groups[name] = question.domain
+        groups[name] = question.labels["domain"]
     names = ("exact_match", "weighted_recall")
     means = {name: mean(row[name] for row in rows.values()) for name in names}
     settings = {

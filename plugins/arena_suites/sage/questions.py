@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from arena.errors import DataError
 from corpus_builder.questions import Question, question_format
@@ -21,22 +21,11 @@ _KEYS: dict[str, dict[str, Any]] = {
 }
 
 
-class Row(NamedTuple):
-    """A question with its gold: title and id of each paper, the most relevant first.
-
-    Its id is the kind, the domain and the place in the file: the other keys of a record name the
-    papers that answer it.
-    """
-
-    id: str
-    domain: str
-    text: str
-    gold: tuple[tuple[str, str], ...]
-    most: int  # how many of the gold are most relevant
-
-
-def read_rows(folder: Path, kind: str) -> Iterator[Row]:
+def read_kind(folder: Path, kind: str) -> Iterator[Question]:
     """Yield the questions of a kind, ``short`` or ``open``, of the files of its folder.
+
+    The id of one is the kind, the domain and the place in the file: the other keys of a record name
+    the papers that answer it. The most relevant papers are the first of its gold.
 
     Raises:
         DataError: A file is missing or has another form; the message names record and key.
@@ -50,31 +39,25 @@ def read_rows(folder: Path, kind: str) -> Iterator[Row]:
         for number, record in enumerate(rows):
             where = f"{FOLDERS[kind]}/{path.name} record {number + 1}"
             check_record(record, where, _KEYS[kind], "SAGE")
-            truth = record["ground_truth"]
-            if kind == "short":
-                groups: list[list[Any]] = [[truth], []]
-            else:
-                form = {"most_relevant": list, "relevant": list}
-                check_record(truth, f"{where}: ground_truth", form, "SAGE")
-                groups = [truth["most_relevant"], truth["relevant"]]
-            papers = [
-                check_record(p, f"{where}: ground_truth", {"paperId": str, "title": str}, "SAGE")
-                for group in groups
-                for p in group
-            ]
+            truth, of = record["ground_truth"], f"{where}: ground_truth"
+            papers, best = [truth], range(0)
+            if kind == "open":
+                check_record(truth, of, {"most_relevant": list, "relevant": list}, "SAGE")
+                papers = [*truth["most_relevant"], *truth["relevant"]]
+                best = range(len(truth["most_relevant"]))
+            for paper in papers:
+                check_record(paper, of, {"paperId": str, "title": str}, "SAGE")
             if not papers:
                 raise DataError(f"{where}: 'ground_truth' names no paper.")
-            text = record["complete_query" if kind == "short" else "question"]
-            gold = tuple((p["title"], p["paperId"]) for p in papers)
-            yield Row(f"sage:{kind}:{domain}:{number}", domain, text, gold, len(groups[0]))
-
-
-def _questions(path: Path, kind: str) -> Iterator[Question]:
-    for row in read_rows(path, kind):
-        gold = tuple(PaperQuery(title, (own_key(i, title),)) for title, i in row.gold)
-        labels = {"domain": row.domain}
-        best = range(row.most if kind == "open" else 0)
-        yield Question(row.id, row.text, "", gold, labels=labels, cutoff=_CUTOFF, best=tuple(best))
+            yield Question(
+                f"sage:{kind}:{domain}:{number}",
+                record["complete_query" if kind == "short" else "question"],
+                "",
+                tuple(PaperQuery(p["title"], (own_key(p["paperId"], p["title"]),)) for p in papers),
+                labels={"domain": domain},
+                cutoff=_CUTOFF,
+                best=tuple(best),
+            )
 
 
 @question_format("sage-short")
@@ -83,7 +66,7 @@ def read_short(path: Path) -> Iterator[Question]:
 
     Score them by recall@1. No question has a day: the cutoff is 2026-02-01, or --before.
     """
-    return _questions(path, "short")
+    return read_kind(path, "short")
 
 
 @question_format("sage-open")
@@ -93,4 +76,4 @@ def read_open(path: Path) -> Iterator[Question]:
     Score them by weighted_recall: the most relevant papers have the gain 2, the others 1. The
     cutoff is that of ``sage-short``.
     """
-    return _questions(path, "open")
+    return read_kind(path, "open")
