@@ -17,9 +17,10 @@ from arena.metrics import METRICS
 from arena.mindmap import MindMap
 from arena.suites import SUITES
 from arena_suites.taxobench.evaluate import NAMES, alignment
-from arena_suites.taxobench.printed import PrintedScores, printed_scores
 from arena_suites.taxobench.released import (
+    PrintedScores,
     ReleasedScores,
+    printed_scores,
     released_alignment,
     released_scores,
     released_similarity,

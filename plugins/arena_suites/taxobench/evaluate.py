@@ -19,11 +19,12 @@ from arena.mindmap import MindMap, evaluate, identity, read_mind_map
 from arena.suites import Evaluation, OutputPath, chosen, json_lines, suite
 from arena.tasks import TaskSet
 from arena.text.display import count
-from arena_suites.taxobench.printed import PrintedScores, printed_scores
 from arena_suites.taxobench.released import (
     THRESHOLD,
+    PrintedScores,
     ReleasedScores,
     normalised,
+    printed_scores,
     released_scores,
 )
 from arena_suites.taxobench.rubrics import taxobench
