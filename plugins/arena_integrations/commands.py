@@ -1,15 +1,18 @@
-"""``arena export``: a run, or what is asked for, as a file for other programs."""
+"""The commands ``arena export``, ``report-card`` and ``train``."""
 
 from __future__ import annotations
 
 import datetime
 import sys
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
+from arena.cli.app import print_json, print_table
 from arena.cli.commands import command
 from arena.cli.run import parse_topics
+from arena.cli.testing import print_audit
 from arena.errors import DataError
+from arena.kit.files import atomic_write, check_target, write_json
 from arena.text.display import count, printable
 
 
@@ -170,3 +173,112 @@ def requests(
         prompt=prompt, templates=prompts,
     )  # fmt: skip
     print(f"{output}: {count(number, 'request')}")
+
+
+@command("report-card")
+def report_card(
+    environments: list[str] | None = None,
+    *,
+    corpus: str,
+    output: str,
+    actions: int = 500,
+    seed: int = 0,
+    topics: int = 10,
+    retriever: list[str] | None = None,
+    tasks: str | None = None,
+    env_option: dict[str, Any] | None = None,
+    json: bool = False,
+) -> None:
+    """Audit environments, and write what agents and hacks earn in them as a page.
+
+    The exit status is 1 if the audit has a finding.
+
+    Args:
+        environments (ENV_ID): Ids, those of another distribution as module:id (default: those of
+            all tasks).
+        output (FILE): Page to write, FILE.html, with the same as JSON beside it.
+        actions: Actions that the audit sends.
+        seed: Seed of the actions.
+        topics: Topics that are played.
+        retriever (NAME): Engine to search with; the first one is the environments' own (default:
+            bm25).
+        tasks (TASKS): Directory of `arena-corpus tasks`, to play its papers instead of topics.
+        env_option: Argument of the environments, such as reward=cost.
+
+    Example:
+        arena report-card arena/Discovery-v0 --corpus demo/synthetic --output card.html
+    """
+    from arena.corpus import Corpus
+    from arena.retrieval import parse_name
+    from arena.testing import audit
+    from arena_integrations import _report_card as cards
+
+    page = check_target(output)
+    if topics < 1:
+        raise DataError(f"--topics {topics}: give 1 or more.")
+    engines, ids = [str(parse_name(name)) for name in retriever or ["bm25"]], environments or None
+    report = audit(corpus, actions, seed, engines, ids, (), tasks, env_option)
+    card = cards.report_card(Corpus.open(corpus, tasks=tasks), report, ids, topics, env_option)
+    atomic_write(page, cards.as_page(card))
+    write_json(page.with_suffix(".json"), card, sort_keys=False)
+    if json:
+        print_json(report.to_json() | {"report_card": card})
+    else:
+        print_audit(report)
+        print("\n".join([card["question"], *card["answers"]]))
+        print_table((shown := cards.table(card)).rows, shown.header)
+    if not report.clean:
+        raise SystemExit(1)
+
+
+@command("train.ranker")
+def ranker(
+    *,
+    corpus: str,
+    tasks: str,
+    output: str,
+    choose: str | None = None,
+    test: str | None = None,
+    max_tasks: int | None = None,
+    trees: int = 400,
+    leaves: int = 15,
+    seed: int = 0,
+    retriever: str = "bm25",
+    without: tuple[str, ...] = (),
+    json: bool = False,
+) -> None:
+    """Train a ranker for agents that follow links, on what the papers of a corpus cite.
+
+    Args:
+        tasks (TASKS): Directory of a task set, which `arena-corpus tasks` wrote, to learn from.
+        output (FILE): File to write, for --agent-option ranker=FILE of title and scout.
+        choose (DATE): Tasks from this day on decide how many trees there are (default: the latest
+            fifth); those before are learned from.
+        test (DATE): Tasks from this day on are only measured (default: none).
+        max_tasks: Learn from the latest tasks, this many (default: all).
+        trees: Most trees.
+        leaves: Leaves of a tree.
+        seed: Seed of the samples.
+        without: Features not to learn from, such as age,age_of_best.
+
+    Example:
+        arena train ranker --corpus demo/synthetic --tasks demo/tasks --output ranker.json
+    """
+    from arena.corpus import Corpus
+    from arena_integrations._train_ranker import train_ranker
+
+    made = train_ranker(
+        Corpus.open(corpus, tasks=tasks), output, choose=choose, test=test, max_tasks=max_tasks,
+        trees=trees,
+        leaves=leaves, seed=seed, retriever=retriever, without=without,
+    )  # fmt: skip
+    if json:
+        print_json(made)
+        return
+    rows = [
+        (part, made["tasks"][part], by, *scores.values())
+        for part, of_part in made["measured"].items()
+        for by, scores in of_part.items()
+    ]
+    print_table(rows, ("tasks", "n", "ranked by", "recall@10", "recall@100", "recall of the pool"))
+    print(f"\nlearned from {count(made['tasks']['train'], 'task')}; written to {output}")

@@ -1,1 +1,0 @@
-"""The commands of this package; importing a module registers its own."""

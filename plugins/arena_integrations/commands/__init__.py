@@ -1,1 +1,0 @@
-"""The commands ``arena export``, ``train`` and ``report-card``; one file each."""
