@@ -19,13 +19,6 @@ class MindMapReader:
         """
         return None
 
-    def read_file(self, suffix: str, text: str) -> tuple[MindMap, list[str]] | None:
-        """Return the map in a file of its own kind, with notes; None for other files.
-
-        `suffix` is that of its name, in small letters, such as ``.md``.
-        """
-        return None
-
     def read_list(self, value: Any, tree: Builder) -> tuple[MindMap, list[str]] | None:
         """Return the map in a list of a form of its own, and notes; None for other lists."""
         return None

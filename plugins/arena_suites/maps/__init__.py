@@ -7,7 +7,7 @@ from typing import Any
 from arena.mindmap.builder import Builder
 from arena.mindmap.readers import MindMapReader, mind_map_reader
 from arena.mindmap.tree import MindMap
-from arena_suites.maps._markdown import parse_document, read_markdown
+from arena_suites.maps._markdown import read_markdown
 from arena_suites.maps._shapes import reshaped
 from arena_suites.maps._texts import read_text
 from arena_suites.maps.outlines import is_pair, read_outline, read_pairs
@@ -19,20 +19,9 @@ __all__ = ["read_markdown", "read_outline"]
 class WrittenMaps(MindMapReader):
     """Markdown, Mermaid, typologies in tags, and JSON with other names of keys."""
 
-    def read_text(self, text: str, tree: Builder) -> tuple[MindMap, list[str]] | None:
-        """Return the map in a text that does not begin like JSON, and notes."""
-        return read_text(text, tree)
+    read_text = staticmethod(read_text)
+    reshaped = staticmethod(reshaped)
 
     def read_list(self, value: Any, tree: Builder) -> tuple[MindMap, list[str]] | None:
         """Return the map in a list of [level, heading] pairs, and notes."""
         return read_pairs(value, tree) if value and is_pair(value[0]) else None
-
-    def read_file(self, suffix: str, text: str) -> tuple[MindMap, list[str]] | None:
-        """Return the map in a file of Markdown with headings, and notes."""
-        if suffix in (".md", ".markdown") and parse_document(text).headings > 0:
-            return read_markdown(text)
-        return None
-
-    def reshaped(self, value: Any) -> Any:
-        """Return nodes with other keys, or with edges, as nested objects."""
-        return reshaped(value)

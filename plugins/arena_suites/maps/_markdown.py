@@ -13,7 +13,7 @@ from arena.errors import DataError, clip
 from arena.mindmap.builder import Builder, Notes, too_long
 from arena.mindmap.tree import MAX_DEPTH, MindMap
 from arena.text.cleaning import with_line_breaks
-from arena_suites.maps.formats.text import ID
+from arena_suites.maps.formats import ID
 from arena_suites.maps.outlines import ROMANS, OutlineEntry, grow
 
 if TYPE_CHECKING:

@@ -10,10 +10,10 @@ from typing import Any
 
 from arena.errors import DataError, clip, did_you_mean
 from arena.mindmap.builder import Notes, describe
-from arena.mindmap.readers import mind_map_readers
 from arena.mindmap.reading import begins_like_json, is_node, parse_json, read_mind_map
 from arena.mindmap.tree import MindMap
 from arena.text.display import count
+from arena_suites.maps._markdown import parse_document, read_markdown
 
 _LINES = frozenset({".jsonl", ".ndjson"})
 _MAPS = ("mind_map", "tree", "typology", "gt")
@@ -51,7 +51,7 @@ def read_mind_map_file(
                 raise DataError(
                     f"it has one mind-map and no records: leave out the {option} {clip(record)}."
                 )
-            return _of_its_own_form(path, content) or read_mind_map(content)
+            return (read_markdown if _is_markdown(path, content) else read_mind_map)(content)
         (where, value), notes = _choose(content, record, option)
         with naming(where):
             tree, repairs = read_mind_map(value)
@@ -93,7 +93,7 @@ def _content(path: Path) -> str | Iterator[_Record]:
     text = _decoded(data)
     if not text.strip():
         raise DataError("it is empty.")
-    if not begins_like_json(text) or _of_its_own_form(path, text):
+    if not begins_like_json(text) or _is_markdown(path, text):
         return text
     try:
         value = parse_json(text)
@@ -109,10 +109,9 @@ def _content(path: Path) -> str | Iterator[_Record]:
     return ((f"record {number}", value) for number, value in enumerate(values, 1))
 
 
-def _of_its_own_form(path: Path, text: str) -> tuple[MindMap, list[str]] | None:
-    """Return the map in a file whose name says its form, although it may begin like JSON."""
-    found = (reader.read_file(path.suffix.lower(), text) for reader in mind_map_readers())
-    return next(filter(None, found), None)
+def _is_markdown(path: Path, text: str) -> bool:
+    """Return whether name and headings say so of a text, which may begin like JSON."""
+    return path.suffix.lower() in (".md", ".markdown") and parse_document(text).headings > 0
 
 
 def _lines(path: Path) -> Iterator[bytes]:

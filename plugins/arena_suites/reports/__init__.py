@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from arena.report.marks import Style
-from arena.report.model import Bibliography, Inline, TextBlock
 from arena.report.readers import ReportReader, report_reader
 from arena_suites.reports._bibliography import (
     is_bibliography,
@@ -24,30 +23,16 @@ __all__ = ["is_bibliography", "read_bibliography"]
 class WrittenReports(ReportReader):
     """Markdown and HTML with marks of any style, and lists of references."""
 
+    is_contents = staticmethod(is_contents)
+    is_list = staticmethod(is_bibliography)
+    part = staticmethod(part)
+    references = staticmethod(read_bibliography)
+    as_cited = staticmethod(as_cited)
+
     def as_markdown(self, text: str) -> str:
         """Return a page of HTML as Markdown, and any text with the blanks in addresses gone."""
         return repair_addresses(to_markdown(text) if PAGE.match(text) else text)
 
-    def is_contents(self, heading: str) -> bool:
-        """Return whether a heading is that of a table of contents."""
-        return is_contents(heading)
-
-    def is_list(self, heading: str) -> bool:
-        """Return whether a heading is that of a list of references."""
-        return is_bibliography(heading)
-
-    def part(self, blocks: Sequence[TextBlock]) -> tuple[list[TextBlock], list[TextBlock]]:
-        """Return the blocks of a report's text, and those of its lists of references."""
-        return part(blocks)
-
-    def references(self, blocks: Sequence[TextBlock]) -> Bibliography:
-        """Return the entries of a list of references."""
-        return read_bibliography(blocks)
-
     def styles(self) -> Mapping[str, Style]:
         """Return the functions that find marks, by style."""
         return STYLES
-
-    def as_cited(self, bibliography: Bibliography, texts: Sequence[Inline]) -> Bibliography:
-        """Return a list of references with the forms of marks that paragraphs may use."""
-        return as_cited(bibliography, texts)
