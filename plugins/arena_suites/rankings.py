@@ -1,4 +1,4 @@
-"""Metrics of screening: how early in a list of all candidates the wanted ones are read."""
+"""Metrics of rankings that benchmarks define: shares of the gold, and what a screening saves."""
 
 from __future__ import annotations
 
@@ -6,6 +6,61 @@ from collections.abc import Mapping, Sequence
 
 from arena.errors import DataError
 from arena.metrics import ScoreContext, checked, metric
+
+
+@metric("iou", "ranking")
+def iou(ranking: Sequence[str], gains: Mapping[str, int], context: ScoreContext) -> float:
+    """Intersection of the first `k` ids and the gold, over their union, in [0, 1].
+
+    Source: AutoResearchBench (arXiv:2604.25256), wide questions. A topic without gold, for which
+    the released code gives an empty answer 1, has no metric of rankings here.
+
+    Two of three ids are gold, and the gold has four: 2 / (3 + 4 - 2).
+
+    >>> iou(["a", "x", "b"], {"a": 2, "b": 1, "c": 1, "d": 1})
+    0.4
+    """
+    top, gold = checked(ranking, gains, context)
+    hits = len(gold.keys() & top)
+    return hits / (len(top) + len(gold) - hits)
+
+
+@metric("precision_returned", "ranking")
+def precision_returned(
+    ranking: Sequence[str], gains: Mapping[str, int], context: ScoreContext
+) -> float:
+    """Share of gold among the first `k` ids, or among all if there are fewer, in [0, 1].
+
+    Unlike `precision` it does not count a place left empty as a miss; an empty ranking scores 0.
+
+    Source: ScholarQuest (arXiv:2606.20235), P@50 of its leaderboard.
+
+    >>> precision_returned(["a", "x"], {"a": 1, "b": 1}, k=50)
+    0.5
+    """
+    top, gold = checked(ranking, gains, context)
+    return len(gold.keys() & top) / len(top) if top else 0.0
+
+
+@metric("weighted_recall", "ranking")
+def weighted_recall(
+    ranking: Sequence[str], gains: Mapping[str, int], context: ScoreContext
+) -> float:
+    """Gain of the gold papers among the first `k`, over the gain of all gold papers, in [0, 1].
+
+    Source: SAGE (arXiv:2602.05975), open-ended questions, whose paper has "decreasing weights" for
+    ``most_relevant`` and ``relevant`` papers; 2 and 1, as here, are those of AI2's evaluation.
+
+    One paper of gain 2, out of 2 + 1 + 1.
+
+    >>> weighted_recall(["a", "x"], {"a": 2, "b": 1, "c": 1})
+    0.5
+    """
+    top, gold = checked(ranking, gains, context)
+    return sum(gold.get(paper, 0) for paper in top) / sum(gold.values())
+
+
+# Screening: how early in a list of all candidates the wanted ones are read
 
 
 def read_at(

@@ -1,1 +1,0 @@
-"""Metrics of rankings that benchmarks define; one file each."""
