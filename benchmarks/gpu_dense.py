@@ -1,7 +1,9 @@
 """Time exact dated search on a GPU beside torch's matmul and topk, and compare it with the CPU's.
 
-Rows are made up, around 4,096 centres, one in ten equal to another. Needs numpy, numba, torch and
-threadpoolctl alone. Without a GPU: `python benchmarks/gpu_dense.py --device cpu --rows 20000`.
+Rows are made up, around 4,096 centres, one in ten equal to another; so are the lists of BM25, whose
+prototype is timed beside the engine's kernel. Needs numpy, numba and torch alone:
+
+    OMP_NUM_THREADS=1 python -I benchmarks/gpu_dense.py [--device cpu --rows 20000]
 """
 
 import argparse
@@ -12,6 +14,7 @@ import sys
 import time
 import types
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -20,13 +23,17 @@ import torch
 from torch.utils.benchmark import Timer
 
 ROOT, DIMENSION, K = Path(__file__).parent.parent, 384, 100
-for name in ("arena", "arena.kit", "arena.retrieval", "arena.retrieval.dense", "arena_engines"):
+ENGINES = ("arena_engines", "arena.retrieval", "arena.retrieval.dense", "arena.retrieval.bm25")
+for name in ("arena", "arena.kit", *ENGINES, "benchmarks"):
     sys.modules[name] = package = types.ModuleType(name)  # so that nothing else is imported
     package.__path__ = [str(ROOT / folder / name.replace(".", "/")) for folder in ("", "plugins")]
 sys.modules["arena.retrieval.dense._vectors"] = files = types.ModuleType("files")
 files.load_matrix = None
+sys.modules["arena.kit.process"] = process = types.ModuleType("process")
+process.cores, process.one_thread = os.cpu_count, lambda **_: nullcontext()
 dense: Any = importlib.import_module("arena.retrieval.dense._flat")
 engines: Any = importlib.import_module("arena_engines.device")
+lexical: Any = importlib.import_module("benchmarks.gpu_bm25")
 
 parser = argparse.ArgumentParser(description=__doc__)
 parser.add_argument("--device", default="cuda")
@@ -43,8 +50,14 @@ def request(end: int) -> Any:
 def by_torch(many: list[Any]) -> None:
     """Search by a product of matrices, 512 at a time."""
     for low in range(0, len(many), 512):
-        some = torch.from_numpy(np.stack([each.query for each in many[low : low + 512]]))
-        (some.to(given.device) @ plain[: many[0].end].T).topk(many[0].k).indices.cpu()
+        some = many[low : low + 512]
+        queries = torch.from_numpy(np.stack([each.query for each in some])).to(given.device)
+        ends = torch.tensor([each.end for each in some], device=given.device)
+        scores = queries @ plain[: int(ends.max())].T
+        if ends.min() < ends.max():
+            rows = torch.arange(scores.shape[1], device=given.device)
+            scores.masked_fill_(rows >= ends[:, None], -torch.inf)
+        scores.topk(some[0].k).indices.cpu()
 
 
 def timed(act: Any, many: list[Any]) -> str:
@@ -57,20 +70,22 @@ where = torch.cuda.get_device_name() if given.device != "cpu" else "CPU"
 print(f"{where}, {os.cpu_count()} processors, torch {torch.__version__}, {time.strftime('%F')}")
 torch.manual_seed(0)
 np.random.seed(0)
-centres, made = torch.randn((4096, DIMENSION), device=given.device), []
+centres = torch.randn((4096, DIMENSION), device=given.device)
+vectors = np.empty((given.rows, DIMENSION), np.float16)
 for low in range(0, given.rows, 2**18):
     size = min(2**18, given.rows - low)
     some = 1.5 * torch.randn((size, DIMENSION), device=given.device)
     some += centres[torch.randint(4096, (size,), device=given.device)]
     some[: size // 10] = some[-(size // 10) :]
-    made.append(torch.nn.functional.normalize(some).half().cpu().numpy())
-vectors = np.concatenate(made)
+    vectors[low : low + size] = torch.nn.functional.normalize(some).half().cpu().numpy()
 for rows, groups in ((300_000, min(1563, given.rows // 640)), (given.rows, 16)):
     # Sixty-four of one cutoff are searched without codes, which so need not be made.
     some = vectors[:rows]
     flat, start = dense.FlatSearch(some, (None, None)), time.perf_counter()
     search = engines.DeviceSearch(flat, some, given.device)
-    print(f"{len(some):,} rows on the device after {time.perf_counter() - start:.1f} s")
+    print(f"{len(some):,} rows on the device after {time.perf_counter() - start:.1f} s", end=", ")
+    search.search([request(len(some))])
+    print(f"a first search after {time.perf_counter() - start:.1f} s")
     ends = np.random.randint(10_000, len(some) + 1, groups).tolist()
     asked = [[request(end) for _ in range(64)] for end in ends]
     with ThreadPoolExecutor(os.cpu_count()) as pool:
@@ -80,11 +95,62 @@ for rows, groups in ((300_000, min(1563, given.rows // 640)), (given.rows, 16)):
     print(f"{same.count(False)} of {len(same):,} searches differ from the CPU's", flush=True)
 plain = torch.from_numpy(vectors).to(given.device)
 print("| before the cutoff | batch | gpu(dense), queries/s | matmul and topk |\n|---|---|---|---|")
-for share in (1, 10, 50, 100):
+for share in (1, 10, 50, 100, 0):
     for batch in (1, 64, 512, 4096):
-        many = [request(given.rows * share // 100) for _ in range(batch)]
+        shares = [share or np.random.randint(1, 101) for _ in range(batch)]
+        many = [request(given.rows * each // 100) for each in shares]
         ours, theirs = timed(search.search, many), timed(by_torch, many)
-        print(f"| {share} % | {batch} | {ours} | {theirs} |", flush=True)
-print(
-    f"{resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20:.1f} GiB of host memory at most"
-)
+        print(f"| {share or 'any'} % | {batch} | {ours} | {theirs} |", flush=True)
+gigabytes = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+print(f"{gigabytes:.1f} GiB of host memory at most, {vectors.nbytes / 2**30:.1f} of them vectors")
+search, plain = None, None
+
+shares, made = np.geomspace(1e-4, 0.2, 2048), []
+for share in shares:  # of the documents, that have a term
+    gaps = torch.randint(1, int(2 / share), (int(given.rows * share),), device=given.device)
+    made.append((places := gaps.cumsum(0))[places < given.rows].int().cpu().numpy())
+docs = np.concatenate(made).view(np.uint32)
+starts = np.cumsum([0, *map(len, made)])
+codes = np.random.randint(0, 4096, len(docs), np.uint16)
+values = np.random.uniform(0.1, 0.9, (1, 4096))
+lists = lexical.DeviceLists(docs, codes, given.device)
+
+
+def arguments(queries: Any) -> Any:
+    """Return what the kernel of BM25 takes: eight terms of each query, and the end of its scope."""
+    zeros, weights = np.zeros(len(queries) + 1, np.int64), np.log(1 / shares[queries[:, :8]])
+    return (
+        queries[:, :8].ravel(), weights.ravel(), 8 * np.arange(len(zeros)), values, zeros[1:],
+        zeros[1:], queries[:, 8].copy(), zeros[:0], zeros, K * np.arange(len(zeros)), starts, docs,
+        codes, np.zeros(lexical.kernel.BLOCK),
+    )  # fmt: skip
+
+
+def by_kernel(queries: Any) -> Any:
+    """Search by the kernel of the engine."""
+    return lexical.kernel.search(*arguments(queries))
+
+
+def by_two(queries: Any) -> None:
+    """Search by the kernel of the engine, in two threads."""
+    with ThreadPoolExecutor(2) as pool:
+        list(pool.map(by_kernel, (queries[::2], queries[1::2])))
+
+
+def by_lists(queries: Any) -> Any:
+    """Search on the device."""
+    return lists.search(*arguments(queries))
+
+
+print(f"BM25, {len(docs):,} postings\n| before | batch | GPU, queries/s | two cores | differ |")
+print("|---|---|---|---|---|")
+for share in (1, 10, 50, 100):
+    for batch in (64, 512):
+        terms = [np.sort(np.random.choice(2048, 8, False)) for _ in range(batch)]
+        many = np.column_stack([terms, np.full(batch, given.rows * share // 100)])
+        mine, right = by_lists(many), by_kernel(many)
+        hits = (np.arange(K) < right[2][:, None]).ravel()  # that a query has
+        pairs = zip((mine[0][hits], mine[1][hits], mine[2]), right, strict=True)
+        differ = not all(np.array_equal(a, b[hits] if len(b) > batch else b) for a, b in pairs)
+        ours, theirs = timed(by_lists, many), timed(by_two, many)
+        print(f"| {share} % | {batch} | {ours} | {theirs} | {differ} |", flush=True)

@@ -16,7 +16,7 @@ from test_dense_codes import fractions, kinds, rows_of, seeds
 import arena
 from arena.errors import DataError, WorkerError
 from arena.kit.files import sha256_file
-from arena.retrieval import Scope
+from arena.retrieval import Request, Scope
 from arena.retrieval.dense import FlatSearch, RowRequest
 from arena.retrieval.dense._codes import encode_rows
 from arena_engines import device
@@ -25,6 +25,7 @@ from arena_engines.device import DeviceSearch, error_bound
 from arena_engines.retrievers.ray import DISTRIBUTIONS, Shard
 
 torch = pytest.importorskip("torch", reason="the extra gpu is not installed")
+gpu_bm25 = pytest.importorskip("benchmarks.gpu_bm25")
 
 
 def truncated(value: Fraction, unit: Fraction) -> Fraction:
@@ -195,3 +196,24 @@ def test_a_gpu_multiplies_float16_and_adds_float32():
     scores = DeviceSearch._product(gpu, queries, rows)
     assert scores.dtype == torch.float32
     assert scores.shape == (2, 3)
+
+
+@pytest.mark.parametrize("cells", [1, 3000, 2**20])
+def test_the_prototype_of_bm25_on_a_device_finds_what_the_engine_finds(small, monkeypatch, cells):
+    monkeypatch.setattr(gpu_bm25, "_CELLS", cells)
+    engine, words = arena.Corpus.open(small).retriever("bm25"), "membrane lattice of knots erosion"
+    found = engine.search(words, 400, Scope(400)).documents.tolist()
+    rng, asked = np.random.default_rng(cells), []
+    for k in (0, 1, 3, 10, 100, 400) * 12:
+        query = " ".join(rng.choice([*words.split(), "zzzz"], rng.integers(6)))
+        end = int(rng.integers(400))
+        hidden = sorted(int(d) for d in rng.choice(found, rng.integers(4), False) if d < end)
+        asked.append(Request(query, k, Scope(end, tuple(hidden))))
+    expected, kernel = engine.search_batch(asked), engine._kernel
+    lists = gpu_bm25.DeviceLists(engine._docs, engine._codes, "cpu")
+    replaced = SimpleNamespace(**{**vars(kernel), "search": lists.search})
+    monkeypatch.setattr(engine, "_kernel", replaced)
+    for one, other in zip(engine.search_batch(asked), expected, strict=True):
+        assert one.documents.tolist() == other.documents.tolist()
+        assert one.scores.tobytes() == other.scores.tobytes()
+    assert sum(len(each.documents) for each in expected) > 200
