@@ -135,11 +135,12 @@ def alarm(numbers: Mapping[str, float]) -> str:
 
 
 class Watch:
-    """Logs the `alarm` of each `WINDOW` rollouts, from any thread."""
+    """Logs an `alarm` of `WINDOW` rollouts, each rule once; from any thread."""
 
     def __init__(self) -> None:
         self._rollouts: list[Totals] = []
         self._lock = threading.Lock()
+        self._said: set[str] = set()
 
     def add(self, rollout: Totals) -> None:
         """Count a rollout that is over."""
@@ -148,5 +149,7 @@ class Watch:
             if len(self._rollouts) < WINDOW:
                 return
             ended, self._rollouts = self._rollouts, []
-        if line := alarm(summary(ended)):
+        numbers = {name: n for name, n in summary(ended).items() if name not in self._said}
+        if line := alarm(numbers):
+            self._said |= {name for name in numbers.keys() & _RULES if alarm({name: numbers[name]})}
             _log.warning(line)

@@ -66,6 +66,11 @@ def test_a_step_without_a_gradient_is_one_line_in_the_log(caplog: Any) -> None:
             watch.add(rollout(f"t{number % 8}", 0.25))
     (record,) = caplog.records
     assert "1 of the groups have equal rewards" in record.getMessage()
+    with caplog.at_level(logging.WARNING, "arena.telemetry"):
+        for number in range(2 * WINDOW):
+            watch.add(rollout(f"t{number % 8}", 0.25, refused_in_a_row=4))
+    (_, second) = caplog.records  # a rule is named once
+    assert "calls in a row" in second.getMessage() and "groups" not in second.getMessage()
 
 
 def test_sessions_say_why_an_episode_ended(mini: Path) -> None:
