@@ -28,10 +28,9 @@ from arena.tasks import TaskSet
 from arena.text.display import count
 from arena.text.identifiers import arxiv_key, arxiv_month, bibtex_keys, doi_key, normal_title
 from arena_suites._library import CorpusPaper, Library
-from arena_suites._pages import read_pages
+from arena_suites.verification.evidence import Page, read_pages
 
 if TYPE_CHECKING:
-    from arena_suites.verification.evidence import Page
     from arena_suites.verification.statements import StatementJudgements
 
 REFERENCES = ("reference_precision", "reference_recall", "reference_f1", "reference_count")

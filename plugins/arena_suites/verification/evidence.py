@@ -14,13 +14,15 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from arena.corpus import CorpusView
-from arena.errors import clip
+from arena.errors import DataError, clip
 from arena.llm import Failure, Fields, ParseError, Question, as_json, unfenced, without_thoughts
 from arena.llm.client import Model
 from arena.llm.prompts import load_templates
 from arena.report import Reference, Report, Statement, read_report
+from arena.suites import json_lines
 from arena.text import analyze, tokenize
 from arena_suites._parts import chunks
+from arena_suites.reports.addresses import address_ids
 
 CHUNK = 12_000  # characters of a report in one request; a longer sentence has one of its own
 LONGEST = 1_500  # characters of the longest passage
@@ -136,6 +138,29 @@ class Page(NamedTuple):
     title: str
     text: str
     is_paper: bool
+
+
+def read_pages(path: str | Path) -> dict[str, Page]:
+    """Read pages as JSON lines of ``url``, ``title``, ``text`` and ``is_paper`` (default: true).
+
+    Returns:
+        Identifier of an address, as a `Reference` has it -> page.
+
+    Raises:
+        DataError: If a line is not such an object.
+    """
+    pages: dict[str, Page] = {}
+    for number, text, record in json_lines(path):
+        url, title, content = ((record or {}).get(key, "") for key in ("url", "title", "text"))
+        is_paper = (record or {}).get("is_paper", True)
+        texts = isinstance(url, str) and isinstance(title, str) and isinstance(content, str)
+        if not (texts and url) or type(is_paper) is not bool:
+            raise DataError(
+                f"{Path(path).name} line {number}: {clip(text)} is not a page. Write an object "
+                "with url, title, text and is_paper."
+            )
+        pages |= dict.fromkeys(address_ids(url), Page(title, content, is_paper))
+    return pages
 
 
 def passages_of(view: CorpusView, paper: str | None) -> list[Passage]:
