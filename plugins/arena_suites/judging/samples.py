@@ -20,7 +20,6 @@ from arena.errors import ArenaError, DataError, did_you_mean
 from arena.kit.code import code_sha256
 from arena.kit.files import (
     atomic_write,
-    json_value,
     read_json,
     read_sealed,
     sha256_file,
@@ -28,6 +27,7 @@ from arena.kit.files import (
 )
 from arena.mindmap.figures import data_url, folder_name
 from arena.runs.trajectories import TRAJECTORIES
+from arena.suites import json_lines
 from arena.tasks import TaskSet, Topic
 from arena.text import tokenize
 from arena_suites.judging.judge import MAP, Judgements, open_finished, read_judgements
@@ -39,7 +39,7 @@ _MATCHES = {"efid": (1, 3), "fcons": (0, 1), "otc": (0, 1), "caa": (0, 1)}
 class Item(NamedTuple):
     """One decision: its source and id there, what is asked and shown, and the machine's answer.
 
-    `picture` is what a page shows beside it, as HTML.
+    `picture` is what a page shows beside it, as HTML; `scale` the lowest and the highest answer.
     """
 
     source: str
@@ -49,6 +49,7 @@ class Item(NamedTuple):
     shown: str
     answer: int
     picture: str = ""
+    scale: tuple[int, int] = (0, 1)
 
 
 class Wanted(NamedTuple):
@@ -59,12 +60,14 @@ class Wanted(NamedTuple):
     figures: Path | None
     abstracts: Mapping[str, str]
 
-    def tasks(self) -> TaskSet:
-        """Return the tasks of the corpus."""
-        return TaskSet(_needed(self.corpus))
+    def opened(self) -> Corpus:
+        """Return the corpus; DataError if none is named."""
+        if self.corpus is None:
+            raise DataError("name the corpus with --corpus.")
+        return self.corpus
 
 
-Read = Callable[[Sequence[str], Wanted], Iterator[tuple[Item, tuple[int, int]]]]
+Read = Callable[[Sequence[str], Wanted], Iterator[Item]]
 
 
 def draw(
@@ -128,38 +131,35 @@ def draw(
     rows, items = io.StringIO(newline=""), {}
     writer = csv.writer(rows, lineterminator="\n")
     writer.writerow(HEADER)
-    for number, (item, _) in enumerate(chosen, 1):
+    for number, item in enumerate(chosen, 1):
         writer.writerow((number, item.question, item.shown, ""))
         items[str(number)] = {
             "scores": {item.dimension: item.answer}, "reasons": {},
             "source": item.source, "id": item.id,
         }  # fmt: skip
-    dimensions, scale = list(dict.fromkeys(item.dimension for item, _ in chosen)), chosen[0][1]
+    dimensions = list(dict.fromkeys(item.dimension for item in chosen))
     files = {name: sha256_file(name) for name in sources if Path(name).is_file()}
     key = Judgements(
-        kind, dimensions, scale, {},
+        kind, dimensions, chosen[0].scale, {},
         {"items": len(items), "decided": len(found)}, items,
         {"seed": seed, "rubric": rubric, **({"per_run": per_run} if per_run else {})},
         {**files, **({"corpus": corpus.sha256} if corpus else {}), "code": code_sha256(__name__)},
     )  # fmt: skip
     atomic_write(sheet, rows.getvalue())
     if kind == "extracted":
-        atomic_write(Path(sheet).with_suffix(".html"), _page([item for item, _ in chosen]))
+        atomic_write(Path(sheet).with_suffix(".html"), _page(chosen))
     write_json(Path(sheet).with_suffix(".key.json"), key.to_json())
     return key
 
 
-Decision = tuple[Item, tuple[int, int]]
-
-
 def _chosen(
-    found: list[Decision], n: int, per_run: int | None, whole: bool, chance: random.Random
-) -> list[Decision]:
+    found: list[Item], n: int, per_run: int | None, whole: bool, chance: random.Random
+) -> list[Item]:
     """Return decisions drawn at random, all on one thing one after the other if `whole`."""
-    runs: dict[str, dict[Any, list[Decision]]] = {}
+    runs: dict[str, dict[Any, list[Item]]] = {}
     for number, each in enumerate(found):
-        source, thing = each[0].source, each[0].id if whole or per_run else number
-        runs.setdefault(source, {}).setdefault(thing, []).append(each)
+        thing = each.id if whole or per_run else number
+        runs.setdefault(each.source, {}).setdefault(thing, []).append(each)
     if per_run is None:
         things = [items for run in runs.values() for items in run.values()]
         drawn = chance.sample(things, min(n, len(things)))
@@ -209,14 +209,14 @@ pre { white-space: pre-wrap }
 """
 
 
-def _mind_maps(sources: Sequence[str], wanted: Wanted) -> Iterator[tuple[Item, tuple[int, int]]]:
+def _mind_maps(sources: Sequence[str], wanted: Wanted) -> Iterator[Item]:
     from arena_suites.maps.formats import render
 
     if (rubric := wanted.rubric) is None:
         raise DataError("name the rubric by which the mind-maps were judged with --rubric.")
     for run in sources:
         judged = read_judgements(Path(run, "judgements", f"{rubric}.json"))
-        played = open_finished(run, _needed(wanted.corpus), MAP)
+        played = open_finished(run, wanted.opened(), MAP)
         if judged.sha256.get(TRAJECTORIES) not in (None, played.sha256[TRAJECTORIES]):
             raise DataError(f"{run!r} was played again since it was judged. Judge it again.")
         low, high = judged.scale
@@ -227,10 +227,10 @@ def _mind_maps(sources: Sequence[str], wanted: Wanted) -> Iterator[tuple[Item, t
             shown = f"EXPERTS' MAP\n{render(gold, 'text')}\nGENERATED MAP\n{render(made, 'text')}"
             for name, score in row["scores"].items():
                 question = f"{name} of the generated map, {low} (worst) to {high}"
-                yield Item(run, topic, name, question, shown, score), judged.scale
+                yield Item(run, topic, name, question, shown, score, scale=judged.scale)
 
 
-def _statements(sources: Sequence[str], *_: object) -> Iterator[tuple[Item, tuple[int, int]]]:
+def _statements(sources: Sequence[str], *_: object) -> Iterator[Item]:
     question = "Does the passage support the statement? 1 yes, 0 no"
     for run in sources:
         for report in read_sealed(Path(run, "judgements", "statements.json"))["reports"].values():
@@ -240,7 +240,7 @@ def _statements(sources: Sequence[str], *_: object) -> Iterator[tuple[Item, tupl
                     passage = f"PASSAGE\n{title}, {heading}\n{text}"
                     shown = f"STATEMENT\n{row['statement']}\n{passage}"
                     answer = int(row["outcome"] == "match")
-                    yield Item(run, row["id"], "match", question, shown, answer), (0, 1)
+                    yield Item(run, row["id"], "match", question, shown, answer)
 
 
 def _pairs(metrics: Mapping[str, tuple[int, int]], question: str) -> Read:
@@ -250,7 +250,7 @@ def _pairs(metrics: Mapping[str, tuple[int, int]], question: str) -> Read:
     paired with the one that shares most words with it.
     """
 
-    def read(sources: Sequence[str], *_: object) -> Iterator[tuple[Item, tuple[int, int]]]:
+    def read(sources: Sequence[str], *_: object) -> Iterator[Item]:
         for path in sources:
             for topic, details in read_json(Path(path))["details"].items():
                 for metric, (ours, theirs) in metrics.items():
@@ -261,7 +261,7 @@ def _pairs(metrics: Mapping[str, tuple[int, int]], question: str) -> Read:
                     for number, (a, b, answer) in enumerate(decided, 1):
                         shown = f"EXPERTS\n{a}\nGENERATED\n{b}"
                         name = f"{topic}/{metric}/{number}"
-                        yield Item(path, name, metric, question, shown, answer), (0, 1)
+                        yield Item(path, name, metric, question, shown, answer)
 
     return read
 
@@ -285,10 +285,10 @@ _OF_A_MAP = {
 """The two judgements of ResearchArena, section 3.3 and Table 4."""
 
 
-def _extracted(_: object, wanted: Wanted) -> Iterator[tuple[Item, tuple[int, int]]]:
+def _extracted(_: object, wanted: Wanted) -> Iterator[Item]:
     from arena_suites.maps.formats import render
 
-    tasks = wanted.tasks()
+    tasks = TaskSet(wanted.opened())
     for topic in tasks.topics.values():
         if (gold := tasks.mind_map(topic.id)) is not None:
             figure, caption = tasks.figure(topic.id)
@@ -298,13 +298,12 @@ def _extracted(_: object, wanted: Wanted) -> Iterator[tuple[Item, tuple[int, int
             )
             picture = _picture(wanted.figures, topic.id, figure)
             for name, question in _OF_A_MAP.items():
-                yield Item("corpus", topic.id, name, question, shown, 1, picture), (0, 1)
+                yield Item("corpus", topic.id, name, question, shown, 1, picture)
 
 
 def _abstracts(path: str | Path | None) -> dict[str, str]:
     """Return id -> abstract of the lines of a file that have one."""
-    lines = [] if path is None else Path(path).read_text(encoding="utf-8").split("\n")
-    rows = [row for row in map(json_value, lines) if isinstance(row, dict)]
+    rows = (row for _, _, row in json_lines(path) if row) if path else ()
     return {str(row.get("id", row.get("corpusid"))): str(row.get("abstract") or "") for row in rows}
 
 
@@ -327,19 +326,19 @@ def _picture(figures: Path | None, topic: str, figure: str | None) -> str:
         return escape(f"{figure} {error}.")
 
 
-def _selected(_: object, wanted: Wanted) -> Iterator[tuple[Item, tuple[int, int]]]:
+def _selected(_: object, wanted: Wanted) -> Iterator[Item]:
     question = "Is this paper a survey of a field? 1 yes, 0 no"
-    for topic in wanted.tasks().topics.values():
+    for topic in TaskSet(wanted.opened()).topics.values():
         shown = f"PAPER\n{_about(topic, wanted)}"
-        yield Item("corpus", topic.id, "selected", question, shown, 1), (0, 1)
+        yield Item("corpus", topic.id, "selected", question, shown, 1)
 
 
-def _domains(_: object, wanted: Wanted) -> Iterator[tuple[Item, tuple[int, int]]]:
+def _domains(_: object, wanted: Wanted) -> Iterator[Item]:
     question = "Is this the domain in which the subject of the topic is applied? 1 yes, 0 no"
-    for topic in wanted.tasks().topics.values():
+    for topic in TaskSet(wanted.opened()).topics.values():
         if topic.domain:
             shown = f"TOPIC\n{_about(topic, wanted)}\nDOMAIN\n{topic.domain}"
-            yield Item("corpus", topic.id, "domain", question, shown, 1), (0, 1)
+            yield Item("corpus", topic.id, "domain", question, shown, 1)
 
 
 KINDS: dict[str, Read] = {
@@ -351,9 +350,3 @@ KINDS: dict[str, Read] = {
     "selected": _selected,
     "domains": _domains,
 }
-
-
-def _needed(corpus: Corpus | None) -> Corpus:
-    if corpus is None:
-        raise DataError("name the corpus with --corpus.")
-    return corpus
