@@ -6,7 +6,7 @@ import datetime as dt
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +25,7 @@ from arena.tasks import PROMPT_LEVELS
 from arena.text.cleaning import RETRACTED, clean_text, clean_title
 from arena.text.identifiers import VERSION
 from corpus_builder.database import execute, literal, rows, scalar, sorted_rows, tables
-from corpus_builder.files import RowWriter, schema
+from corpus_builder.files import Belonging, RowWriter, schema
 from corpus_builder.prompt_writing import FLAGS, PromptFlag, check_prompt
 from corpus_builder.records import PLACEHOLDER
 
@@ -139,14 +139,15 @@ def write_papers(
         StringTableWriter(output / layout.TITLES) as titles,
         RowWriter(hashes, _HASHES) as unsorted,
     ):
-        bodies = _RowsByDocument(sorted_rows(connection, _TEXTS, scratch / "sorted-texts.parquet"))
-        abstracts = _RowsByDocument(
-            sorted_rows(connection, _ABSTRACTS, scratch / "sorted-abstracts.parquet")
+        bodies = Belonging(0, sorted_rows(connection, _TEXTS, scratch / "sorted-texts.parquet"))
+        abstracts = Belonging(
+            0, sorted_rows(connection, _ABSTRACTS, scratch / "sorted-abstracts.parquet")
         )
         rows = sorted_rows(connection, _ROWS, scratch / "sorted-papers.parquet")
         for row in progress(rows, total=n, desc="papers", unit="paper"):
             document, id_, given, day, *rest = row
-            stored, texts = abstracts.get(document, ""), bodies.get(document, [])
+            (_, stored), *_ = abstracts.of(document) or [(document, "")]
+            (_, texts), *_ = bodies.of(document) or [(document, [])]
             title, abstract = clean_title(given), clean_text(stored)
             cleaned["titles_cleaned"] += title != given
             cleaned["titles_retracted"] += bool(RETRACTED.match(given))
@@ -198,23 +199,6 @@ def write_starts(
     with ArrayWriter(path, np.int64) as starts:
         for batch in tables(connection, _STARTS.format(documents=documents, rows=rows)):
             starts.append(batch.column(0).to_numpy())
-
-
-class _RowsByDocument:
-    """Rows (document, value) in document order, read one document after the other."""
-
-    def __init__(self, rows: Iterator[tuple[Any, ...]]) -> None:
-        self._rows = rows
-        self._next: tuple[Any, ...] | None = next(rows, None)
-
-    def get(self, document: int, default: Any) -> Any:
-        """Return the first value of a document."""
-        value, known = default, False
-        while self._next is not None and self._next[0] <= document:
-            if self._next[0] == document and not known:
-                value, known = self._next[1], True
-            self._next = next(self._rows, None)
-        return value
 
 
 PROMPTS = pa.struct([(level, pa.string()) for level in PROMPT_LEVELS])

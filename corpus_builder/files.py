@@ -8,14 +8,15 @@ import io
 import json
 import os
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
+from itertools import groupby
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
 import pyarrow as pa
 
-from arena.errors import DataError
+from arena.errors import DataError, clip
 from arena.kit.files import sha256_json, write_json
 from arena.kit.terminal import progress
 
@@ -249,6 +250,30 @@ def read_rows(
         for part in file.iter_batches(batch, columns=list(names)):
             # They keep the file's order of columns, not the one asked for.
             yield from zip(*(part.column(name).to_pylist() for name in names), strict=True)
+
+
+class Belonging:
+    """Rows that belong to those of another table, and come in the order of that one."""
+
+    def __init__(self, key: Any, rows: Iterable[Any]) -> None:
+        self._key, self._groups = key, groupby(rows, lambda row: row[key])
+        self._next = next(self._groups, None)
+
+    def of(self, owner: object) -> list[Any]:
+        """Return the rows that belong to `owner`, which comes next."""
+        if self._next is None or self._next[0] != owner:
+            return []
+        found = list(self._next[1])
+        self._next = next(self._groups, None)
+        return found
+
+    def end(self) -> None:
+        """Raise DataError if rows are left, which belong to nothing or come in another order."""
+        if self._next is not None:
+            raise DataError(
+                f"rows whose {self._key} is {clip(self._next[0])} belong to nothing, or stand in "
+                "another order than what they belong to. Export the data set again."
+            )
 
 
 def write_report(path: Path, key: Any, report: Any) -> None:

@@ -7,7 +7,6 @@ import os
 import re
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
-from itertools import groupby
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -21,6 +20,7 @@ from arena.kit.files import json_value, sha256_file
 from arena.kit.lazy import require
 from arena.kit.terminal import progress
 from arena.tasks import PROMPT_LEVELS
+from corpus_builder.files import Belonging
 from corpus_builder.records import PAPER_KEYS, SURVEY_KEYS, nearest_key
 from corpus_builder.sources.base import LocatedRecord, source
 
@@ -73,8 +73,8 @@ class DataSet:
     def papers(self) -> Iterator[LocatedRecord]:
         """Yield every paper with its citations and sections, in the order of the rows."""
         named = {"id": "id", "title": "title"} | self._columns
-        cited = _Belonging("citing", self._beside_papers("citations", "citing", "cited"))
-        texts = _Belonging("paper_id", self._beside_papers("full_texts", "paper_id", "text"))
+        cited = Belonging("citing", self._beside_papers("citations", "citing", "cited"))
+        texts = Belonging("paper_id", self._beside_papers("full_texts", "paper_id", "text"))
         rows = progress(self._rows(self._config, named.values()), desc="papers", unit="paper")
         for number, row in enumerate(rows, 1):
             record = {key: row.pop(column) for key, column in named.items()}
@@ -97,8 +97,8 @@ class DataSet:
 
     def surveys(self) -> Iterator[LocatedRecord]:
         """Yield every topic with its labels."""
-        labels = _Belonging("topic_id", self._beside_papers("qrels", "topic_id", "paper_id"))
-        maps = _Belonging("topic_id", self._beside_papers("mindmaps", "topic_id", "mind_map"))
+        labels = Belonging("topic_id", self._beside_papers("qrels", "topic_id", "paper_id"))
+        maps = Belonging("topic_id", self._beside_papers("mindmaps", "topic_id", "mind_map"))
         for number, record in enumerate(self._beside_papers("topics", "id", "title", "date"), 1):
             _resolve(record)
             prompts = {level: record.pop(f"prompt_{level}", None) for level in PROMPT_LEVELS}
@@ -179,30 +179,6 @@ class DataSet:
                 f"{self._data!r} cannot be read as a data set: {why}. Name a folder with files "
                 "such as Parquet or CSV, or a data set of the hub."
             ) from None
-
-
-class _Belonging:
-    """Rows that belong to those of another table, and come in the order of that one."""
-
-    def __init__(self, key: str, rows: Iterator[Row]) -> None:
-        self._key, self._groups = key, groupby(rows, lambda row: row[key])
-        self._next = next(self._groups, None)
-
-    def of(self, owner: object) -> list[Row]:
-        """Return the rows that belong to `owner`, which comes next."""
-        if self._next is None or self._next[0] != owner:
-            return []
-        found = list(self._next[1])
-        self._next = next(self._groups, None)
-        return found
-
-    def end(self) -> None:
-        """Raise DataError if rows are left, which belong to nothing or come in another order."""
-        if self._next is not None:
-            raise DataError(
-                f"rows whose {self._key} is {clip(self._next[0])} belong to nothing, or stand in "
-                "another order than what they belong to. Export the data set again."
-            )
 
 
 def _columns(pairs: Collection[str]) -> dict[str, str]:
