@@ -9,7 +9,6 @@ import re
 import shlex
 import tempfile
 from collections.abc import Mapping, Sequence
-from contextlib import ExitStack
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -47,7 +46,6 @@ def write_card(
     *,
     memory: int = MEMORY,
     threads: int | None = None,
-    scratch: Path | None = None,
 ) -> dict[str, Any]:
     """Write the dataset card of a corpus into its folder ``card``, in place of an older one.
 
@@ -56,15 +54,14 @@ def write_card(
     changes but ``card`` and ``manifest_sha256`` in its manifest. The same corpus gives the same
     bytes, whatever memory and threads.
 
-    DuckDB may manage so many bytes of `memory`, use `threads` (all processors if None), and put the
-    rest into `scratch`, an existing directory; by default one of the system's for temporary files.
+    DuckDB may manage so many bytes of `memory`, and use `threads` (all processors if None).
 
     Returns:
         Name in the corpus -> ``bytes``, ``sha256`` of each file of the card.
     """
     root = Path(os.path.realpath(directory))
     manifest = layout.read_manifest(root)
-    files = card_files(root, manifest, memory=memory, threads=threads, scratch=scratch)
+    files = card_files(root, manifest, memory=memory, threads=threads)
     card = root / layout.CARD
     ours = {*files, *(Path(name).name for name in manifest.get("card", ()))}
     with (
@@ -90,7 +87,6 @@ def card_files(
     *,
     memory: int = MEMORY,
     threads: int | None = None,
-    scratch: Path | None = None,
 ) -> dict[str, str]:
     """Return the files of the card of a corpus by name; for the arguments see `write_card`."""
     for name in _LABELS:  # a run refuses labels that are not those of the manifest, too
@@ -105,12 +101,10 @@ def card_files(
             "Free some disk space in the folder for temporary files (TMPDIR).",
             "`arena-corpus verify` names what is damaged.",
         ),
-        ExitStack() as stack,
+        tempfile.TemporaryDirectory(prefix="arena-card-") as scratch,
+        connected(Path(scratch), memory, threads or cores()) as connection,
     ):
-        if scratch is None:
-            scratch = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="arena-card-")))
-        connection = connected(scratch / "spill", memory, threads or cores())
-        return _files(manifest, measure(stack.enter_context(connection), root))
+        return _files(manifest, measure(connection, root))
 
 
 def _files(manifest: Mapping[str, Any], facts: Mapping[str, Any]) -> dict[str, str]:

@@ -179,8 +179,7 @@ def _run_card(plan: Plan, steps: Steps) -> dict[str, Any]:
     """Write the card into the corpus; return its files."""
     from corpus_builder.card import write_card
 
-    scratch = steps.scratch()
-    return write_card(plan.output, memory=plan.database, threads=plan.threads, scratch=scratch)
+    return write_card(plan.output, memory=plan.database, threads=plan.threads)
 
 
 CARD = Stage("card", lambda plan: None, _run_card)
