@@ -30,8 +30,7 @@ from arena.text.identifiers import normal_title
 from corpus_builder.content import write_tasks
 from corpus_builder.database import execute, literal, rows
 from corpus_builder.files import read_rows, schema
-from corpus_builder.horizon import stage_triples
-from corpus_builder.paper_tasks import DOCUMENTS, make_task_set
+from corpus_builder.paper_tasks import DOCUMENTS, make_task_set, stage_triples
 from corpus_builder.questions import FORMATS, Question, read_questions
 from corpus_builder.sources.base import LocatedRecord
 from corpus_builder.sources.matching import Collection, PaperQuery, join
