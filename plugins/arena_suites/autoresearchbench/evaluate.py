@@ -83,7 +83,7 @@ def score_candidates(*, results: OutputPath, only: tuple[str, ...] | None = None
             rows[name] |= dict.fromkeys(names[: -len(PASSES)], 0.0) | {"reason": "no pass"}
         for i, score in enumerate(zip(*scores, strict=True)):
             rows[name][names[i]] = mean(score)
-        best = [score[0] for score in scores]
+        best = [score[0] or 0.0 for score in scores]
         rows[name] |= {
             f"{'max_iou' if wide else 'pass'}@{k}": expected_best(best, k)
             for k in PASSES if k <= len(best)

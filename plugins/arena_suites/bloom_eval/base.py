@@ -331,7 +331,7 @@ def compare(
         pair so has every metric, and the reason is `unread`.
     """
     rows = {}
-    session = pair and pair.session
+    session = None if pair is None else pair.session
     for name, metric in survey_metrics(names).items():
         before, start = _judge_notes(session), time.perf_counter()
         reason = unread
