@@ -283,14 +283,11 @@ def _of_file(source: str | Path, surveys: Sequence[str] | int | None) -> Iterato
 class PromptedSource:
     """A source whose surveys have the prompts and domains of a file that `write_prompts` wrote."""
 
-    example = ""
-
     def __init__(self, source: Source, path: str | Path) -> None:
         self._source, self._file = source, JsonLinesFile(path, "prompts")
 
-    def papers(self) -> Iterator[LocatedRecord]:
-        """Yield every paper of the source."""
-        return self._source.papers()
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._source, name)
 
     def surveys(self) -> Iterator[LocatedRecord]:
         """Yield every survey with its prompts."""

@@ -15,6 +15,7 @@ from arena.corpus import Corpus
 from corpus_builder.build import build
 from corpus_builder.files import read_rows
 from corpus_builder.library.source import Library
+from corpus_builder.prompt_writing import PromptedSource
 from corpus_builder.readers.base import PaperFile
 from corpus_builder.readers.dates import read_date
 
@@ -293,3 +294,15 @@ def test_real_exports(real_data: Any, tmp_path: Path) -> None:
     assert sum(len(paper.get("date", "")) == 7 for paper in papers) == 2046  # one has no date
     manifest = build(Library([real_data.directory / "bibtex" / "uist-2007.bib"]), tmp_path / "o")
     assert manifest["counts"]["papers"] == manifest["source"]["library"]["dates"]["year"] == 48
+
+
+def test_a_library_with_prompts_can_be_extended(tmp_path: Path) -> None:
+    gold = write(tmp_path, "gold.bib", entry("2019"))
+    library = Library([write(tmp_path, "mine.bib", BIB)], {str(gold): "A Survey@2021-05-02"})
+    build(library, tmp_path / "plain")
+    ((survey, _),) = read_rows(tmp_path / "plain/tasks/topics.parquet", ("id", "title"))
+    line = json.dumps({"id": survey, "prompts": {"sentence": "Survey reefs."}})
+    prompts = write(tmp_path, "prompts.jsonl", line + "\n")
+    build(PromptedSource(library, prompts), tmp_path / "prompted")
+    kept = [tmp_path / name / "library/papers.jsonl.gz" for name in ("plain", "prompted")]
+    assert kept[0].read_bytes() == kept[1].read_bytes()
