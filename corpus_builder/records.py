@@ -15,8 +15,8 @@ from arena.tasks import PROMPT_LEVELS
 from arena.text.cleaning import clean_text
 from arena.text.display import replace_surrogates
 from corpus_builder.release import UNKNOWN_DAY, RecordLimits
+from corpus_builder.release.values import MAX_ID, identifier
 
-_MAX_ID = 256
 _JOINED = {"arxiv_id", "doi", "externalids", "externalIds"}  # what a join looks papers up by
 PAPER_KEYS = {"id", "title", "abstract", "date", "date_guessed", "date_stands_in", "sections",
               "references", "is_survey", "is_survey_title", "fields", "venue", "authors",
@@ -220,18 +220,16 @@ def _json(value: object) -> str | None:
 
 
 def _check_id(value: object) -> str:
-    if type(value) is str and value.isascii() and value.isalnum() and len(value) <= _MAX_ID:
-        return value  # most are so, and a paper cites dozens
+    if isinstance(value, str) and (known := identifier(str(value))) is not None:
+        return known
     if isinstance(value, int) and not isinstance(value, bool) and abs(value) < 10**100:
         return str(value)  # Semantic Scholar's corpus ids are numbers
     if not isinstance(value, str) or not value:
         raise DataError(f"id={clip(value)}: every record needs an id, a string or an integer.")
-    if len(value) > _MAX_ID or any(c.isspace() or not c.isprintable() for c in value):
-        raise DataError(
-            f"id={clip(value)}: an id has at most {_MAX_ID} printable characters and no white "
-            "space, because TREC files could not carry it."
-        )
-    return value
+    raise DataError(
+        f"id={clip(value)}: an id has at most {MAX_ID} printable characters and no white "
+        "space, because TREC files could not carry it."
+    )
 
 
 def _title(record: Mapping[str, Any]) -> str:

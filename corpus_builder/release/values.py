@@ -11,7 +11,8 @@ from arena.text.cleaning import clean_text
 from arena.text.display import replace_surrogates
 from corpus_builder.release import UNKNOWN_DAY, RecordLimits, RejectError, Sink
 
-_MAX_ID = 256  # as in corpus_builder.records
+MAX_ID = 256
+"""Characters of an id."""
 _INT32 = 1 << 31
 _INT64 = 1 << 63
 
@@ -32,9 +33,9 @@ def identifier(value: object) -> str | None:
     At most 256 printable characters without white space, since TREC files carry no others.
     """
     if type(value) is str:
-        if value.isascii() and value.isalnum() and len(value) <= _MAX_ID:
+        if value.isascii() and value.isalnum() and len(value) <= MAX_ID:
             return value
-        usable = len(value) <= _MAX_ID and value.isprintable() and value.split() == [value]
+        usable = len(value) <= MAX_ID and value.isprintable() and value.split() == [value]
         return value if usable else None
     return str(value) if type(value) is int and 0 <= value < _INT64 else None
 
