@@ -46,24 +46,20 @@ class JsonLinesFile:
                     "UTF-8 with `iconv -f UTF-16 -t UTF-8`."
                 )
             any_record = True
-            yield LocatedRecord(parse_line(text, self.name, number), self.name, number)
+            try:
+                value = json.loads(text)
+            except (ValueError, RecursionError) as error:
+                raise DataError(
+                    f"{self.name} line {number} is not JSON ({clip(str(error))}): "
+                    f"{clip(text[:80].strip().decode('utf-8', 'replace'), 60)}. {EXPECTED}"
+                    f"{_OTHERS * (number == 1)}"
+                ) from None
+            yield LocatedRecord(value, self.name, number)
         if not any_record:
             raise DataError(
                 f"{str(self._path)!r} is empty: it contains no {self._what}. {EXPECTED}"
             )
         self._sha256 = lines.sha256
-
-
-def parse_line(text: bytes, name: str, line: int) -> Any:
-    """Return the value that a line contains."""
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise DataError(
-            f"{name} line {line} is not JSON ({clip(str(error))}): "
-            f"{clip(text[:80].strip().decode('utf-8', 'replace'), 60)}. {EXPECTED}"
-            f"{_OTHERS * (line == 1)}"
-        ) from None
 
 
 @source("jsonl")
