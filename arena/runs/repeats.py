@@ -9,46 +9,35 @@ did (Chen et al., 2021, "Evaluating Large Language Models Trained on Code", equa
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from arena.errors import DataError, clip, did_you_mean
 from arena.metrics import Metric, mean
+from arena.tasks import Comparison, read_comparisons
 
-_FORM = re.compile(r"\s*([^<>=\s]+)\s*(>=|<=)\s*([0-9.]+)\s*")
 
+def read_success(text: str, metrics: Mapping[str, Metric | None]) -> Comparison:
+    """Return what a text such as ``recall@100>=.3`` says of a column of `Scorer.metrics`.
 
-class Success(NamedTuple):
-    """A bound of a metric that a successful episode reaches."""
-
-    metric: str
-    at_least: bool
-    bound: float
-
-    @classmethod
-    def parse(cls, text: str, metrics: Mapping[str, Metric | None]) -> Success:
-        """Return what a text such as ``recall@100>=.3`` says of a column of `Scorer.metrics`."""
-        try:
-            name, sign, bound = _FORM.fullmatch(text).groups()  # type: ignore[union-attr]
-            number = float(bound)
-        except (AttributeError, ValueError):
-            raise DataError(
-                f"success={clip(text)}: give a metric and its bound, such as recall@100>=.3."
-            ) from None
-        if name not in metrics:
-            raise DataError(
-                f"success={clip(text)}: the run has no metric {clip(name)}."
-                f"{did_you_mean(name, metrics)}"
-            )
-        metric = metrics[name]
-        if metric and number > 1 and metric.score.__module__.startswith("arena.metrics."):
-            raise DataError(f"success={clip(text)}: {name} is at most 1. Write .3 for 30 %.")
-        return cls(name, sign == ">=", number)
-
-    def reached(self, value: float) -> bool:
-        """Return whether an episode with this score succeeds."""
-        return value >= self.bound if self.at_least else value <= self.bound
+    A successful episode keeps to it.
+    """
+    try:
+        [success] = read_comparisons(text)
+    except ValueError:
+        raise DataError(
+            f"success={clip(text)}: give a metric and its bound, such as recall@100>=.3."
+        ) from None
+    name = success.name
+    if name not in metrics:
+        raise DataError(
+            f"success={clip(text)}: the run has no metric {clip(name)}."
+            f"{did_you_mean(name, metrics)}"
+        )
+    metric = metrics[name]
+    if metric and success.bound > 1 and metric.score.__module__.startswith("arena.metrics."):
+        raise DataError(f"success={clip(text)}: {name} is at most 1. Write .3 for 30 %.")
+    return success
 
 
 def pass_at(j: int, n: int, c: int) -> float:
@@ -64,7 +53,7 @@ def is_of_repeats(column: str) -> bool:
 def merge(
     summaries: Sequence[dict[str, Any]],
     directions: Mapping[str, bool | None],
-    success: Success | None,
+    success: Comparison | None,
 ) -> dict[str, Any]:
     """Return one summary of those of the first, second, ... episode of each topic.
 
@@ -89,8 +78,8 @@ def merge(
             columns[name] = math.fsum(values) / k if known else None
             if lower is not None:
                 columns[f"best@{k}.{name}"] = (min if lower else max)(values) if known else None
-            if success is not None and name == success.metric:
-                c = sum(map(success.reached, values)) if known else None
+            if success is not None and name == success.name:
+                c = sum(map(success.holds, values)) if known else None
                 for j in (*powers, k):
                     columns[f"pass@{j}"] = None if c is None else pass_at(j, k, c)
                 successes.append(c)
@@ -120,7 +109,7 @@ def merge(
     if success is not None:
         known_counts = [c for c in successes if c is not None]
         result["profile"] = {
-            "success": f"{success.metric}{'>=' if success.at_least else '<='}{success.bound:g}",
+            "success": f"{success.name}{success.sign}{success.bound:g}",
             "never": known_counts.count(0),
             "sometimes": sum(0 < c < k for c in known_counts),
             "always": known_counts.count(k),

@@ -33,7 +33,7 @@ from arena.runs.directory import (
     timing,
 )
 from arena.runs.episodes import Player, play_elsewhere, play_episodes
-from arena.runs.repeats import Success
+from arena.runs.repeats import read_success
 from arena.runs.scoring import Scorer, checked_metrics, merged
 from arena.runs.trajectories import (
     TRAJECTORIES,
@@ -141,7 +141,7 @@ def run(
     if success is not None:
         if repeats == 1:
             raise DataError("success counts the episodes of one topic: give repeats > 1, too.")
-        Success.parse(success, Scorer(played, task_set, besides=besides).metrics)
+        read_success(success, Scorer(played, task_set, besides=besides).metrics)
     player = Player(corpus, config, agent, agent_options, chosen, seed, repeats)
     executor = EXECUTORS.resolve(executor)
     elsewhere = EXECUTORS.get(executor).remote

@@ -26,7 +26,7 @@ from arena.mindmap.extractors import EXTRACTORS
 from arena.mindmap.metrics import kept
 from arena.plugins import load
 from arena.runs.directory import RUN, OpenedRun
-from arena.runs.repeats import Success, merge
+from arena.runs.repeats import merge, read_success
 from arena.runs.trajectories import TRAJECTORIES, answers_of, seen_of
 from arena.tasks import EXPERT_PAPERS, Task, TaskSet, choose_topics, needs_of, open_task
 from arena.text.display import count
@@ -285,7 +285,7 @@ def merged(
         }
         every.append({s: answers_of(record, scorer.task) for s, record in these.items()})
         summaries.append(scorer.summary(every[-1], these, stated=stated))
-    bound = success and Success.parse(success, scorer.metrics)
+    bound = success and read_success(success, scorer.metrics)
     summary = merge(summaries, scorer.directions, bound)
     if manifest["environment"].get("empty_gold"):
         summary["empty_gold"] = abstention(summary["per_topic"], len(scorer.task.stages))

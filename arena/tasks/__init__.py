@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from arena.tasks.base import TASKS, Stage, Task, environment_ids, needs_of, open_task, task
 from arena.tasks.frozen import FrozenTopics
-from arena.tasks.profiles import is_comparison
+from arena.tasks.profiles import Comparison, is_comparison, read_comparisons
 from arena.tasks.topics import (
     EXPERT,
     EXPERT_PAPERS,
@@ -28,6 +28,7 @@ __all__ = [
     "EXPERT_PAPERS",
     "PROMPT_LEVELS",
     "TASKS",
+    "Comparison",
     "FrozenTopics",
     "Gold",
     "Stage",
@@ -40,6 +41,7 @@ __all__ = [
     "needs_of",
     "open_task",
     "play_order",
+    "read_comparisons",
     "task",
     "text_of",
     "with_text",

@@ -79,26 +79,37 @@ def is_comparison(topics: str) -> bool:
     return bool(re.search("[<>]", topics))
 
 
-def read_comparisons(text: str) -> list[re.Match[str]]:
-    """Return the matches of comparisons; their groups are the column, the sign and the number.
+class Comparison(NamedTuple):
+    """A bound of a number that has a name, such as ``title>=.2``."""
 
-    A comparison is ``COLUMN>=NUMBER``, also with ``<=``, ``>`` or ``<``; commas separate several.
+    text: str
+    name: str
+    sign: str
+    bound: float
 
-    >>> [match.groups() for match in read_comparisons("title>=.2, links<1")]
-    [('title', '>=', '.2'), ('links', '<', '1')]
+    def holds(self, value: float) -> bool:
+        """Return whether a number keeps to it."""
+        return bool(_SIGNS[self.sign](value, self.bound))
+
+
+def read_comparisons(text: str) -> list[Comparison]:
+    """Return comparisons: ``NAME>=NUMBER``, also with ``<=``, ``>`` or ``<``, with commas between.
+
+    >>> read_comparisons("title>=.2, links<1")[1]
+    Comparison(text='links<1', name='links', sign='<', bound=1.0)
     """
-    matches = []
-    for part in text.split(","):
+    comparisons = []
+    for part in map(str.strip, text.split(",")):
         if (match := _COMPARISON.fullmatch(part)) is None:
-            raise DataError(f"{clip(part.strip())} is no comparison: write title>=.2, for example.")
-        matches.append(match)
-    return matches
+            raise DataError(f"{clip(part)} is no comparison: write title>=.2, for example.")
+        comparisons.append(Comparison(part, match[1], match[2], float(match[3])))
+    return comparisons
 
 
 def where(
-    comparisons: Iterable[re.Match[str]], profile: Profile, candidates: Iterable[str]
+    comparisons: Iterable[Comparison], profile: Profile, candidates: Iterable[str]
 ) -> list[str]:
-    """Return those topics for which all of `read_comparisons` hold, in order.
+    """Return those topics for which all comparisons hold, in order.
 
     One of a value that is not defined does not hold.
 
@@ -107,18 +118,17 @@ def where(
     ['b']
     """
     left = list(candidates)
-    for match in comparisons:
-        name, sign, number = match.groups()
-        values, bound, before = profile.column(name), float(number), len(left)
+    for comparison in comparisons:
+        values, before = profile.column(comparison.name), len(left)
         left = [
             topic_id
             for topic_id in left
-            if (value := values.get(topic_id)) is not None and _SIGNS[sign](value, bound)
+            if (value := values.get(topic_id)) is not None and comparison.holds(value)
         ]
         if not left:
             known = [value for value in values.values() if value is not None]
             range_ = f" It is from {min(known):.3g} to {max(known):.3g}." if known else ""
             raise DataError(
-                f"no topic has {match[0].strip()} of the {before} that are left before it.{range_}"
+                f"no topic has {comparison.text} of the {before} that are left before it.{range_}"
             )
     return left
