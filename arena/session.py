@@ -101,6 +101,7 @@ class EpisodeSession:
         first: The observation that the reset returned.
         last: What the last step returned; None before the first.
         used: When the session was last used, in seconds of the clock.
+        over: Whether the episode has ended.
         played: The actions, each with how the text of its result begins where that shows papers.
     """
 
@@ -128,7 +129,7 @@ class EpisodeSession:
         self.last: SessionStep | None = None
         self.used = clock()
         self._observation = self.first
-        self._steps, self._over, self._valid = 0, False, True
+        self._steps, self.over, self._valid = 0, False, True
         self.played: list[tuple[Any, str]] = []
         self._rewards: list[float] = []
         self._terms: dict[str, list[float]] = {}
@@ -156,22 +157,18 @@ class EpisodeSession:
         given = action if isinstance(action, Mapping) else {}
         tool, tools = given.get("tool"), self._env.action_space.tools
         with monitoring.tool_call(tool, tools, given.get("arguments"), self.key, request) as ended:
-            step = await self._astep(action, tool == "search")
-            ended(step.failed, step.observation)
-        return step
-
-    async def _astep(self, action: Any, searches: bool) -> SessionStep:
-        async with self._turn:  # in threads those that wait would hold up other sessions
             asked = _Asked(action)
-            try:
-                if searches:
-                    step = await self._threads.run_batched(self, asked)
-                else:  # it may take long
-                    step = await self._threads.run(self.step, asked)
-            except asyncio.CancelledError:
-                asked.cancelled = True  # a thread that has its lock by now is before later calls
-                raise
-            return cast(SessionStep, step)
+            async with self._turn:  # in threads those that wait would hold up other sessions
+                try:
+                    if tool == "search":
+                        step = await self._threads.run_batched(self, asked)
+                    else:  # it may take long
+                        step = await self._threads.run(self.step, asked)
+                except asyncio.CancelledError:
+                    asked.cancelled = True  # a thread that has its lock is before later calls
+                    raise
+            ended(step.failed, step.observation)
+        return cast(SessionStep, step)
 
     async def afinish(self, kept: str | None = None) -> Totals:
         """End the episode as `finish` does, in a thread."""
@@ -181,7 +178,7 @@ class EpisodeSession:
     def _begin(self, action: Any) -> Search | Exception | None:
         """Carry out an action up to its search."""
         self.used, self._before = self._clock(), self._observation["budget"]["characters"]
-        if self._over:
+        if self.over:
             return None
         self._steps += 1
         try:
@@ -191,7 +188,7 @@ class EpisodeSession:
 
     def _end(self, action: Any, made: ToolResult | Exception | None) -> SessionStep:
         """End the step that `_begin` began; `made` is the result of its search."""
-        self.last = self._refused(_OVER) if self._over else self._complete(made)
+        self.last = self._refused(_OVER) if self.over else self._complete(made)
         if "reward_terms" in self.last.info:
             # What stands before a result, the budget, is that of no other step.
             shows = self._observation["budget"]["characters"] < self._before
@@ -209,9 +206,9 @@ class EpisodeSession:
             observation, reward, terminated, truncated, info = self._env.finish_step(made)
         except Exception:
             _log.exception("a step of the topic %r failed", self.topic_id)
-            self._over, self._valid, self._termination = True, False, "failed"
+            self.over, self._valid, self._termination = True, False, "failed"
             return self._refused(_FAILED)
-        self._observation, self._over = observation, terminated or truncated
+        self._observation, self.over = observation, terminated or truncated
         self._rewards.append(reward)
         for name, value in info["reward_terms"].items():
             self._terms.setdefault(name, []).append(value)
@@ -249,7 +246,7 @@ class EpisodeSession:
                 self._record = None
             if len(seen) < len(self.played) and self._valid:
                 return play_again(self._env, self.topic_id, seen, self._credit)
-            if not self._over:
+            if not self.over:
                 self._begin({"tool": "finish", "arguments": {}})
                 self.last = self._complete(None)
         totals = self.totals()
@@ -265,24 +262,21 @@ class EpisodeSession:
     def totals(self) -> Totals:
         """Return what the episode has earned so far."""
         with self._lock:
+            before, now = (each["budget"] for each in (self.first, self._observation))
+            shown = before["characters"] - now["characters"]
             return Totals(
                 self.topic_id,
                 self._steps,
                 math.fsum(self._rewards),
                 {name: math.fsum(values) for name, values in self._terms.items()},
                 dict(self._metrics),
-                dict(self._observation["budget"]),
-                self._over,
+                dict(now),
+                self.over,
                 self._valid,
                 self._termination,
-                self._telemetry(),
-                self._shares() if self._over and self._valid else [],
+                self._counts.numbers | {"calls": self._steps, "characters": shown},
+                self._shares() if self.over and self._valid else [],
             )
-
-    def _telemetry(self) -> dict[str, int]:
-        """Return the numbers of `arena.telemetry`, with the `finish` of a model that stopped."""
-        first, now = (each["budget"]["characters"] for each in (self.first, self._observation))
-        return self._counts.numbers | {"calls": self._steps, "characters": first - now}
 
     def _shares(self) -> list[float]:
         """Return the credit of each action of the episode, which is over; computed once."""
@@ -298,7 +292,7 @@ class EpisodeSession:
             return {
                 "env": self._env.save(),
                 "steps": self._steps,
-                "over": self._over,
+                "over": self.over,
                 "valid": self._valid,
                 "played": list(map(list, self.played)),
                 "rewards": list(self._rewards),
@@ -322,7 +316,7 @@ class EpisodeSession:
         with self._lock:
             self._observation, self.last = self._env.restore(state["env"]), None
             self.topic_id, self.played = state["env"]["topic_id"], played
-            self._steps, self._over, self._valid = state["steps"], state["over"], state["valid"]
+            self._steps, self.over, self._valid = state["steps"], state["over"], state["valid"]
             self._rewards, self._terms, self._metrics = rewards, terms, dict(state["metrics"])
             self._refusals, self._termination = [*state["refused"]], state["termination"]
             self._counts = Counts()
@@ -336,11 +330,6 @@ class EpisodeSession:
     def opening(self) -> str:
         """The first observation as the JSON text that a model reads, see `opening_text`."""
         return opening_text(self.first)
-
-    @property
-    def over(self) -> bool:
-        """Whether the episode has ended."""
-        return self._over
 
     @property
     def busy(self) -> bool:

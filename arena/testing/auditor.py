@@ -86,7 +86,10 @@ def audit(
         "scores_not_compared": [name for name in engines if name not in state.scorers],
         "left_out": left_out,
     }
-    state.log.hashes = _hashes(state)
+    opened = state.corpus
+    state.log.hashes = {"corpus": opened.sha256, "tasks": str(opened.task_files[1]["tasks_sha256"])}
+    state.log.hashes |= {f"index {name}": opened.index_sha256(name) for name in engines}
+    state.log.hashes["code"] = code_sha256("arena.testing")
     state.log.seconds = time.perf_counter() - begun
     return state.log
 
@@ -109,14 +112,6 @@ def open_audit(
                 scorers[name] = Bm25(stored, tuple(manifest["fields"]))
     log, exposure = AuditReport(), Exposure(stored)
     return AuditState(opened, stored, retrievers, scorers, log, exposure, topics)
-
-
-def _hashes(state: AuditState) -> dict[str, str]:
-    """Return the SHA-256 of all that a report depends on."""
-    corpus = state.corpus
-    hashes = {"corpus": corpus.sha256, "tasks": str(corpus.task_files[1]["tasks_sha256"])}
-    hashes |= {f"index {name}": corpus.index_sha256(name) for name in state.retrievers}
-    return hashes | {"code": code_sha256("arena.testing")}
 
 
 def _check_files(state: AuditState) -> None:
