@@ -17,6 +17,7 @@ from arena.corpus.store import CorpusStore
 from arena.corpus.view import CorpusView, ListedView
 from arena.dates import format_day, parse_cutoff
 from arena.errors import CorpusError, DataError, clip
+from arena.retrieval import parse_name
 
 if TYPE_CHECKING:
     from arena.retrieval import Retriever
@@ -125,13 +126,12 @@ class Corpus:
             retriever: Engine behind ``search``: a name as `retriever()` takes it, or what
                 `retriever()` of this corpus returned.
         """
-        if not isinstance(retriever, str) and retriever not in self.engines.opened.values():
-            raise CorpusError(
-                f"the retriever {type(retriever).__name__} was not opened by this corpus. "
-                "Pass corpus.retriever(name)."
-            )
+        by = (retriever, {}) if isinstance(retriever, str) else self.engines.name_of(retriever)
         day = parse_cutoff(cutoff).day
-        again = partial(self._again, format_day(day), retriever)
+
+        def again(ids: list[str]) -> tuple[Any, ...]:
+            return _view_of, (self, format_day(day), ids, *by)
+
         return CorpusView(self._store, day, exclude, retriever, self.retriever, again)
 
     def listed(self, cutoff: str | dt.date, papers: Iterable[str]) -> ListedView:
@@ -144,30 +144,20 @@ class Corpus:
             self._store, day, papers, lambda ids: (Corpus.listed, (self, format_day(day), ids))
         )
 
-    def _again(
-        self, cutoff: str, retriever: str | Retriever, exclude: list[str]
-    ) -> tuple[Any, ...]:
-        """Return what a pickle of a view consists of."""
-        name: tuple[str, dict[str, Any]] = (str(retriever), {})
-        if not isinstance(retriever, str):
-            opened, names = self.engines.opened, self.engines.names
-            name = next(name for key, name in names.items() if opened[key] is retriever)
-        return _view_of, (self, cutoff, exclude, *name)
-
     def retriever(self, name: str = "bm25", /, **options: Any) -> Retriever:
         """Open (once) an index of this corpus, or a combination such as ``"hybrid(bm25,dense)"``.
 
         Options are those of the engine, such as ``statistics="corpus"`` for ``bm25``; a combination
         takes those of a part as a mapping under the part's name.
         """
-        return self.engines.open(name, options)
+        return self.engines.open(parse_name(name), options)
 
     def index_sha256(self, name: str) -> str:
         """Return the hash of the index `name`: of its manifest, which names its files.
 
         The hash of a combination covers its canonical name and the hashes of its parts.
         """
-        return self.engines.index_sha256(name)
+        return self.engines.sha256_of(parse_name(name))
 
     def digests(self, name: str) -> Digests:
         """Open the digests of the input `name`; see `Digests`."""

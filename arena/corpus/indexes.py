@@ -86,37 +86,39 @@ class Engines:
     def __init__(self, directory: Path, sha256: str, check: bool = True) -> None:
         self._directory, self._sha256, self._check = directory, sha256, check
         self._opening = threading.RLock()
-        self.opened: dict[str, Retriever] = {}
-        """The engines by canonical name and options."""
-        self.names: dict[str, tuple[str, dict[str, Any]]] = {}
+        self.opened: dict[str, tuple[Retriever, str, dict[str, Any]]] = {}
+        """The engines, each with its name and options."""
         self.hashes: dict[str, str] = {}
         """The hashes of the indexes that were opened; a pickle opens no others in their place."""
 
-    def open(self, name: str, options: dict[str, Any]) -> Retriever:
-        """Open an engine; see `Corpus.retriever`."""
-        with self._opening:
-            return self._open(parse_name(name), options)
+    def name_of(self, engine: Retriever) -> tuple[str, dict[str, Any]]:
+        """Return the name and the options by which an engine was opened."""
+        for opened, name, options in self.opened.values():
+            if opened is engine:
+                return name, options
+        raise CorpusError(
+            f"the retriever {type(engine).__name__} was not opened by this corpus. "
+            "Pass corpus.retriever(name)."
+        )
 
-    def index_sha256(self, name: str) -> str:
+    def sha256_of(self, name: Name) -> str:
         """Return the hash of an index or a combination; see `Corpus.index_sha256`."""
-        return self._hash(parse_name(name))
-
-    def _hash(self, name: Name) -> str:
         if name.parts:
-            return sha256_json([str(name), [self._hash(part) for part in name.parts]])
+            return sha256_json([str(name), [self.sha256_of(part) for part in name.parts]])
         self._index(name.name)
         return sha256_file(layout.index_directory(self._directory, name.name) / layout.MANIFEST)
 
-    def _open(self, name: Name, options: dict[str, Any]) -> Retriever:
+    def open(self, name: Name, options: dict[str, Any]) -> Retriever:
+        """Open an engine; see `Corpus.retriever`."""
         try:
             key = f"{name} {sha256_json(options)}"
         except TypeError as error:
             raise DataError(f"the options of {name} must be JSON values: {error}.") from None
-        if key not in self.opened:
-            opening = self._combine if name.parts else self._open_index
-            self.opened[key] = opening(name, options)
-            self.names[key] = str(name), options
-        return self.opened[key]
+        with self._opening:
+            if key not in self.opened:
+                opening = self._combine if name.parts else self._open_index
+                self.opened[key] = opening(name, options), str(name), options
+            return self.opened[key][0]
 
     def _combine(self, name: Name, options: Mapping[str, Any]) -> Retriever:
         """Open a combination; `options` may have those of a part, under its canonical name."""
@@ -134,7 +136,7 @@ class Engines:
                     f"{part}={clip(part_options)}: the options of a part are given as a mapping, "
                     f'such as {part}={{"NAME": VALUE}}.'
                 )
-            parts[str(part)] = self._open(part, dict(part_options))
+            parts[str(part)] = self.open(part, dict(part_options))
         return kind.combine(parts, **own)
 
     def _open_index(self, name: Name, options: dict[str, Any]) -> Retriever:
@@ -150,7 +152,7 @@ class Engines:
         except CorpusError as error:
             error.parts = (directory,)
             raise
-        sha256 = self._hash(name)
+        sha256 = self.sha256_of(name)
         if self._index(name.name) != manifest or self.hashes.get(name.name, sha256) != sha256:
             raise CorpusError(
                 f"the index in {str(directory)!r} was rebuilt since it was opened; "

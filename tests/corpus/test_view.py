@@ -210,11 +210,12 @@ def test_a_view_does_not_trust_an_engine(mini):
     corpus = arena.Corpus.open(mini)
     bad = [Careless(documents) for documents in ([7], [-1], [14], [1], [10**6], [3], [0, 2, 4])]
     for careless in (*bad, Careless([0], np.nan), Careless([0], np.inf)):
-        corpus.engines.opened["careless"] = careless
+        corpus.engines.opened["careless"] = careless, "careless", {}
         view = corpus.at("2020-12-31", exclude=["p:day"], retriever=careless)
         with pytest.raises(CorpusError, match="Careless returned papers that do not exist"):
             view.search("x", 2)
-    corpus.engines.opened["careless"] = fine = Careless([0, 2])
+    fine = Careless([0, 2])
+    corpus.engines.opened["careless"] = fine, "careless", {}
     hits = corpus.at("2020-12-31", retriever=fine).search("x", 2)
     assert [hit.id for hit in hits] == ["p:old", "p:leap"]
 
@@ -275,7 +276,8 @@ class Scripted(Careless):
 def test_a_batch_refuses_what_one_search_must_not_return(mini, data):
     """One bad ranking anywhere in a batch is an error; if there is none, every hit is right."""
     corpus = arena.Corpus.open(mini)
-    corpus.engines.opened["scripted"] = engine = Scripted()
+    engine = Scripted()
+    corpus.engines.opened["scripted"] = engine, "scripted", {}
     papers = pq.read_table(mini / "papers.parquet").to_pylist()
     searches, wrong = [], False
     count = data.draw(st.integers(1, 4))
