@@ -166,7 +166,7 @@ class Desk:
         return self._listed("hits") or self._listed("papers")
 
     def search_together(
-        self, queries: Iterable[str], k: int = 100, retriever: str | None = None, fuse: bool = True
+        self, queries: Iterable[str], k: int = 100, fuse: bool = True
     ) -> Steps[list[list[Hit]]]:
         """Search for up to 16 queries in one step; return one list, of their hits fused.
 
@@ -176,24 +176,20 @@ class Desk:
         asked = [" ".join(query.split())[:MAX_QUERY] for query in queries]
         asked = asked[: min(self.budget["searches"], MAX_QUERIES)]
         if len(asked) == 1:
-            return [(yield from self.search(asked[0], k, retriever=retriever))]
+            return [(yield from self.search(asked[0], k))]
         k = min(k, self._largest_k(1 if fuse else max(1, len(asked))))
         if not asked or not self.steps_left or k < 1:
             self._count_idle()
             return []
-        given = {"queries": asked, "k": k, "fuse": fuse, "retriever": retriever}
-        arguments = {name: value for name, value in given.items() if value is not None}
-        yield {"tool": "search", "arguments": arguments}
+        yield {"tool": "search", "arguments": {"queries": asked, "k": k, "fuse": fuse}}
         lists = [self.result] if fuse else self.result.get("lists", ())
         return [_hits(each.get("hits", each.get("papers"))) for each in lists]
 
-    def search_many(
-        self, queries: Iterable[str], k: int = 100, retriever: str | None = None
-    ) -> Steps[list[list[Hit]]]:
+    def search_many(self, queries: Iterable[str], k: int = 100) -> Steps[list[list[Hit]]]:
         """Search for each query; return an empty list for each that the budget does not allow."""
         lists = []
         for query in queries:
-            lists.append((yield from self.search(query, k, retriever=retriever)))
+            lists.append((yield from self.search(query, k)))
         return lists
 
     def read(self, paper_id: str) -> Steps[str]:
