@@ -99,18 +99,6 @@ CHEATS = {
         in_file(lambda m: m["per_topic"]["s1"].update({"recall@100": 1.0}), "metrics.json"),
         "for topic 's1' it states recall@100 1.0, and the recorded answers get 0.666",
     ),
-    "answers": (
-        in_episodes(lambda e: e[-1]["answers"]["discovery"].reverse()),
-        "step 2 .*: answers differs",
-    ),
-    "actions": (
-        in_episodes(lambda e: e[-1]["steps"][0]["action"]["arguments"].update(query="graphs")),
-        "step 1 .*: the observation differs",
-    ),
-    "rewards": (
-        in_episodes(lambda e: e[-1]["steps"][0].update(reward=1.0, reward_terms={"gain": 1.0})),
-        "step 1 .*: the reward differs: expected 1.0, found 0.0",
-    ),
     "budgets": (
         in_file(lambda m: m["budget"].update(max_searches=500)),
         r"step 0 \(reset\): the observation differs",
