@@ -36,12 +36,9 @@ class ResearchEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
 
     Actions:
         ``{"tool": name, "arguments": {...}}`` or the same as JSON text, or a call in the form of
-        OpenAI's (``name``, and ``arguments`` as JSON text), with the tools
-        ``search(query, k=10, offset=0, retriever=None, queries=None, fuse=True)``,
-        ``read(paper_id, section=0, page=1)``, ``references(paper_id, page=1)``,
-        ``citations(paper_id, page=1)``, ``select(paper_ids)``, ``finish()``, and
-        ``submit(paper_ids)`` or ``organize(mind_map)``, which end a stage, unless the task names
-        other tools.
+        OpenAI's (``name``, and ``arguments`` as JSON text), with the tools of the task, see
+        docs/tools.md: by default ``search``, ``read``, ``references``, ``citations``, ``select``
+        and ``finish``, and ``submit`` or ``organize``, which end a stage.
 
     Observations:
         A dict of ``topic`` (str), ``cutoff`` (``YYYY-MM-DD``), ``stage`` (name of the task, or of
@@ -204,17 +201,11 @@ class ResearchEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
 
         Returns:
             Observation, reward, terminated (submitted or finished), truncated (a budget is used
-            up), and info: ``topic_id``, ``reward_terms`` (name -> value; they add up to the
-            reward), ``gain`` (the share of the references in reach that this step was the first to
-            show, whatever the reward), and at the end ``metrics`` (name -> value, empty for a
-            topic that cannot be scored), ``answers`` (stage -> submitted answer), and the numbers
-            of references that are in reach (``gold``), listed (``references``) and cited by the
-            topic in all (``references_total``), and ``unseen``, the share of submitted ids that no
-            result of the episode had, papers given at the start included; None if no paper was
-            submitted. ``termination`` is ``submitted``, ``finished`` (by the tool), ``refused``
-            (see ``max_refused``) or the budget that was used up. With `paper_text` also
-            ``digests``: how many of the papers that were read are ``shown`` with a digest, and how
-            many are ``missing`` one. If an exception ended the scoring, ``metrics`` is empty, and
+            up), and info, see docs/environments.md: ``topic_id``, ``reward_terms`` (name -> value;
+            they add up to the reward), ``gain`` (the share of the references in reach that this
+            step was the first to show, whatever the reward), and at the end ``metrics`` (name ->
+            value, empty for a topic that cannot be scored), ``answers`` (stage -> submitted answer)
+            and ``termination``. If an exception ended the scoring, ``metrics`` is empty, and
             ``failed`` is its kind, message and line; ``defect`` is that of one by which an action
             could not be read.
 

@@ -57,12 +57,10 @@ def merge(
 ) -> dict[str, Any]:
     """Return one summary of those of the first, second, ... episode of each topic.
 
-    `directions` are those of all columns, `Scorer.directions`. A metric is the mean over a topic's
-    episodes; ``best@K.METRIC`` is the best of its K, and
-    ``pass@1``, 2, 4, ... and K count successes. A topic without a score in one episode has none.
-    What an episode spent is the mean, ``truncated`` a count, ``submitted_each`` lists ``submitted``
-    of each episode, and all else is of the first.
-    ``profile`` counts the topics whose episodes never, sometimes and always succeed.
+    `directions` are those of all columns, `Scorer.directions`; for the columns of K episodes see
+    docs/runs.md. A topic without a score in one episode has none. What an episode spent is the
+    mean, ``truncated`` a count, ``submitted_each`` lists ``submitted`` of each episode, and all
+    else is of the first.
     """
     if (k := len(summaries)) == 1:
         return summaries[0]

@@ -117,18 +117,7 @@ class Scorer:
         taken, or why one has none, to score nothing twice; and rows have what they spent.
 
         Returns:
-            ``mean`` and ``ceiling`` (metric -> value over the scored topics, those with all
-            metrics; the ceiling is the score of the best possible answers; None for no topic),
-            ``per_topic`` (the metrics, None without labels, with ``gold``, ``references``,
-            ``references_total`` counts and ``submitted``: stage -> number of papers, of headings,
-            or of papers that a report cites; and ``failed``, or in ``remark`` what scores hide),
-            ``counts``, and ``floors`` of a task's mind-maps. ``headlines`` names each stage's. If
-            a metric is None for a topic, its mean is over the others, and ``counts["scored_by"]``
-            says over how many.
-            ``unit`` is what a topic is here, such as a question, and rows have the ``cluster`` and
-            ``domain`` that it shares with others. ``dates_guessed`` lists the topics whose date is
-            guessed, if there are any. ``papers`` names what every episode began with, if these are
-            `EXPERT_PAPERS`.
+            What ``metrics.json`` has of scores, from ``mean`` to ``floors``, see docs/runs.md.
         """
         per_topic: dict[str, dict[str, Any]] = {}
         scored, ceilings = [], []
