@@ -9,8 +9,6 @@ from contextlib import suppress
 from numbers import Real
 from pathlib import Path
 
-from arena.renamed import new_name
-
 
 class ArenaError(Exception):
     """A mistake in the input, in one line. The command line prints it and exits with 2."""
@@ -91,6 +89,29 @@ def first_line(error: Exception) -> str:
     return clip((str(error).strip() or type(error).__name__).splitlines()[0], 160)
 
 
+# Names of release 0.9 that people and files have: of commands, options, settings, reset keys, tasks
+# and environments alone. docs/renamed.md lists them for people.
+_RENAMED = {
+    "survey": ("topic_id", "topic", "pipeline"),
+    "surveys": ("topics", "topic_ids"),
+    "--survey": ("--topic",),
+    "--surveys": ("--topics",),
+    "--most": ("--max-statements", "--max-tasks", "--max-sessions", "--max-surveys"),
+    "most": ("max_statements", "max_tasks", "max_sessions", "max_surveys", "max_titles"),
+    "arena/Survey-v0": ("arena/Pipeline-v0",),
+    "survey_score": ("pipeline_score",),
+    "per_survey": ("per_topic",),
+    "world": ("synthetic",),
+    "world-hard": ("synthetic-hard",),
+    "world-measured": ("synthetic-measured",),
+    "replay": ("verify",),
+    "found": ("start_from", "run"),
+    "show": ("paper_text",),
+    "inputs": ("paper_texts",),
+    "input": ("paper_text",),
+}
+
+
 def did_you_mean(name: object, known: Iterable[str]) -> str:
     """Return a hint such as ``" Did you mean 'bm25'?"``, or the known names when none is near.
 
@@ -98,10 +119,13 @@ def did_you_mean(name: object, known: Iterable[str]) -> str:
     " Did you mean 'bm25'?"
     >>> did_you_mean("zzz", ["bm25", "dense"])
     ' Known: bm25, dense.'
+    >>> did_you_mean("--surveys", ["--topics", "--corpus"])
+    " It is called '--topics' now (docs/renamed.md)."
     """
     names = sorted(set(known))
-    if (new := new_name(name, names)) is not None:
-        return f" It is called {new!r} now (docs/renamed.md)."
+    for new in _RENAMED.get(name, ()) if isinstance(name, str) else ():
+        if new in names:
+            return f" It is called {new!r} now (docs/renamed.md)."
     near = difflib.get_close_matches(name[:100], names, 3, 0.5) if isinstance(name, str) else []
     if near:
         return " Did you mean " + " or ".join(repr(n) for n in near) + "?"
