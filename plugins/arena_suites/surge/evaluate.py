@@ -50,13 +50,13 @@ BIBTEX = """\
 """
 
 
-class _Gold(NamedTuple):
-    """A survey of the data: number, title, papers that it cites, and its sections."""
+class _Survey(NamedTuple):
+    """A survey of the data: title, papers that it cites, its sections; and the generated one."""
 
-    number: int
     title: str
     cites: frozenset[int]
     sections: tuple[Section, ...]
+    made: Article
 
 
 class _Paper(NamedTuple):
@@ -107,14 +107,12 @@ def score_articles(
     if log is not None:
         check_target(log)
     model = None if pair is None else make(PAIR_MODELS, pair, pair_option or {})
-    articles = read_articles(generated)
-    gold, problems = _read_gold(Path(data), articles)
-    gold = chosen(gold, only)
-    made = {name: articles[survey.number] for name, survey in gold.items()}
-    papers = _find_papers(Path(data), made.values())
+    every, problems = _read_surveys(Path(data), read_articles(generated))
+    surveys = chosen(every, only)
+    papers = _find_papers(Path(data), surveys.values())
     rows = {
-        name: _row(made[name], survey, papers, model, as_paper, encoder)
-        for name, survey in progress(gold.items(), desc="score", unit="survey")
+        name: _row(survey, papers, model, as_paper, encoder)
+        for name, survey in progress(surveys.items(), desc="score", unit="survey")
     }
     settings: dict[str, Any] = {
         **{name: sha256_file(Path(data) / name) for name in (PAPERS, SURVEYS)},
@@ -127,7 +125,7 @@ def score_articles(
         problems.append("Relevance needs a model of pairs: --pair nli --pair-option model=FOLDER.")
     if llm_option:
         client = Client.from_options(llm_option, "--llm-option")
-        settings["judge"] = _judge(rows, gold, made, client, problems)
+        settings["judge"] = _judge(rows, surveys, client, problems)
     else:
         problems.append("Quality of structure and logic need a judge: --llm-option model=NAME.")
     listed, found = (sum(row[key] for row in rows.values()) for key in ("listed", "found"))
@@ -144,37 +142,36 @@ def score_articles(
     )  # fmt: skip
 
 
-def _read_gold(data: Path, articles: Mapping[int, Article]) -> tuple[dict[str, _Gold], list[str]]:
+def _read_surveys(data: Path, articles: dict[int, Article]) -> tuple[dict[str, _Survey], list[str]]:
     """Return the surveys that were generated, by name, and a sentence about the others."""
-    found, others = dict[str, _Gold](), 0
+    found, others = dict[str, _Survey](), 0
     for _, where, record in read_array(data / SURVEYS):
         nodes = survey_nodes(record, where)
-        if record["survey_id"] not in articles:
+        if (number := record["survey_id"]) not in articles:
             others += 1
             continue
         sections = tuple(
             Section("" if node.get("parent_id") is None else node["title"], node["content"])
             for node in nodes
         )
-        survey = record["survey_id"], record["survey_title"], frozenset(record["all_cites"])
-        if (name := f"surge:{record['survey_id']}") in found:
+        if (name := f"surge:{number}") in found:
             raise DataError(f"{where}: a second survey {name!r}.")
-        found[name] = _Gold(*survey, sections)
+        cites = frozenset(record["all_cites"])
+        found[name] = _Survey(record["survey_title"], cites, sections, articles[number])
     if not found:
         raise DataError(f"{SURVEYS} has no survey_id {min(articles)}, nor any other generated one.")
-    unknown = sorted(articles.keys() - {survey.number for survey in found.values()})
     problems = [f"{others} surveys were not generated and count nowhere."] * bool(others)
-    problems += [f"No survey of the data has the survey_id {number}." for number in unknown]
+    problems += [
+        f"No survey of the data has the survey_id {number}."
+        for number in articles
+        if f"surge:{number}" not in found
+    ]
     return found, problems
 
 
-def _find_papers(data: Path, articles: Iterable[Article]) -> dict[str | int, _Paper]:
-    """Return the papers of the corpus that articles list, by doc_id or the letters of the title."""
-    keys = {
-        each if isinstance(each, int) else letters(each)
-        for article in articles
-        for each in article.references.values()
-    }
+def _find_papers(data: Path, surveys: Iterable[_Survey]) -> dict[str | int, _Paper]:
+    """Return the papers that generated surveys list, by doc_id or the letters of the title."""
+    keys = {key for survey in surveys for key in _keys(survey.made).values()}
     found = dict[str | int, _Paper]()
     for _, _, record in read_array(data / PAPERS):
         for key in {record["doc_id"], letters(record["Title"])} & keys:
@@ -183,15 +180,18 @@ def _find_papers(data: Path, articles: Iterable[Article]) -> dict[str | int, _Pa
     return found
 
 
+def _keys(article: Article) -> dict[int, str | int]:
+    return {n: r if isinstance(r, int) else letters(r) for n, r in article.references.items()}
+
+
 def _row(
-    article: Article,
-    gold: _Gold,
+    gold: _Survey,
     papers: Mapping[str | int, _Paper],
     model: PairModel | None,
     as_paper: bool,
     encoder: str,
 ) -> dict[str, Any]:
-    keys = {n: r if isinstance(r, int) else letters(r) for n, r in article.references.items()}
+    article, keys = gold.made, _keys(gold.made)
     known = {number: papers[key] for number, key in keys.items() if key in papers}
     cited = {paper.number for paper in known.values()}
     claims = [(number, f"This paper is about: {gold.title}") for number in keys]
@@ -286,20 +286,19 @@ def texts_of(article: Article, gold: Sequence[Section]) -> dict[str, float | Non
 
 def _judge(
     rows: dict[str, dict[str, Any]],
-    gold: Mapping[str, _Gold],
-    made: Mapping[str, Article],
+    surveys: Mapping[str, _Survey],
     client: Client,
     problems: list[str],
 ) -> dict[str, Any]:
     """Put the judge's scores into the rows; return who judged."""
     outlines, passages = dict[str, dict[str, str] | None](), dict[str, dict[str, str] | None]()
-    for name, article in made.items():
+    for name, survey in surveys.items():
         expert, outline = (
             "\n".join(each.title for each in side.sections if each.counts)
-            for side in (gold[name], article)
+            for side in (survey, survey.made)
         )
         outlines[name] = {"people": expert, "generated": outline} if len(outline) >= 5 else None
-        texts = [each.content for each in article.sections if _long(each)]
+        texts = [each.content for each in survey.made.sections if _long(each)]
         places = np.random.RandomState(_SEED).permutation(len(texts))[:_PASSAGES]
         for place in sorted(places.tolist()):
             passages[f"{name} {place}"] = {"passage": _cut(texts[place])}
