@@ -7,7 +7,6 @@ from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
 from arena.metrics import ScoreContext
-from arena.mindmap import MindMap
 from arena.report import Reference, Report, read_report
 from arena.tasks import TaskSet
 
@@ -114,12 +113,9 @@ def own_article(tasks: TaskSet, survey_id: str) -> Article:
     title = report.title or tasks.topic(survey_id).text
     report = report._replace(title=title, references=references)
     article, contents = _article(report, text, tasks, survey_id), tasks.outline(survey_id)
-    return article._replace(outline=tuple(_headings(contents))) if contents else article
-
-
-def _headings(tree: MindMap, level: int = 0) -> list[Heading]:
-    below = (line for child in tree.children for line in _headings(child, level + 1))
-    return [Heading(level, tree.label), *below]
+    levels = contents.levels() if contents else ()
+    outline = tuple(Heading(level, node.label) for level, node in levels)
+    return article._replace(outline=outline or article.outline)
 
 
 def _article(report: Report, text: str, tasks: TaskSet, survey_id: str) -> Article:
