@@ -12,7 +12,7 @@ from helpers import Papers as Papers
 
 from arena.encoders import ENCODERS
 from arena.retrieval import Ranking, Request, Scope
-from arena.retrieval.dense import Dense, _flat
+from arena.retrieval.dense import Dense
 
 
 class Numbers:
@@ -83,9 +83,6 @@ def every_way(engine: Dense, query: str, k: int, scope: Scope) -> Ranking:
     """Search alone and in a batch among others; return what both return."""
     alone = engine.search(query, k, scope)
     others = [Request(query, k + i, Scope(max(scope.end + 3 - i, 0))) for i in range(9)]
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_flat, "_FEW", 0)  # a matrix product, however few they are
-        patch.setattr(_flat, "_SHARED_FROM", 0)
-        batch = engine.search_batch([*others, Request(query, k, scope), *others])
+    batch = engine.search_batch([*others, Request(query, k, scope), *others])
     assert same(batch[9], alone)
     return alone

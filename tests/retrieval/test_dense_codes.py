@@ -84,14 +84,31 @@ def test_rankings_are_those_of_float64(kind, dimension, seed, data):
     if len(excluded) == end:
         excluded = excluded[1:]
     scores = vectors.astype(np.float64) @ query.astype(np.float64)
-    left = np.setdiff1d(np.arange(end), excluded)
-    order = left[np.lexsort((left, -scores[left]))][:k]
+    asked = [RowRequest(query, k, end, excluded)]
+    for other in rng.integers(1, len(vectors) + 1, data.draw(st.integers(0, 20))).tolist():
+        asked.append(RowRequest(query, max(1, min(k, other)), other, excluded[:0]))
     flat = FlatSearch(vectors, encode_rows(vectors))
-    request = RowRequest(query, k, end, excluded)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(_flat, "_SPARE", data.draw(st.sampled_from([1, 7, 512])))
-        patch.setattr(_flat, "_SHARED_FROM", 0)
-        for requests in ([request], [request] * (_flat._FEW + 2)):
-            for found in flat.search(requests):
-                assert found.rows.tolist() == order.tolist()
-                assert found.scores.tobytes() == scores[order].tobytes()
+        patch.setattr(_flat, "_FEW", data.draw(st.sampled_from([0, 2, 7])))
+        patch.setenv("OMP_NUM_THREADS", data.draw(st.sampled_from(["1", "2", "2,1"])))
+        for request, found in zip(asked, flat.search(asked), strict=True):
+            left = np.setdiff1d(np.arange(request.end), request.excluded)
+            order = left[np.lexsort((left, -scores[left]))][: request.k]
+            assert found.rows.tolist() == order.tolist()
+            assert found.scores.tobytes() == scores[order].tobytes()
+
+
+@pytest.mark.parametrize("queries", [2, 3, 8, 9, 64])
+def test_queries_of_a_batch_do_not_show_in_each_other(queries):
+    rng = np.random.default_rng(queries)
+    vectors, none = rows_of("plain", 1500, 70, rng), np.empty(0, np.int64)
+    flat = FlatSearch(vectors, encode_rows(vectors))
+    asked = [
+        RowRequest(normalised(rng.standard_normal((1, 70)).astype(np.float32))[0], 20, end, none)
+        for end in rng.integers(20, 1501, queries).tolist()
+    ]
+    for request, found in zip(asked, flat.search(asked), strict=True):
+        (alone,) = flat.search([request])
+        assert found.rows.tolist() == alone.rows.tolist()
+        assert found.scores.tobytes() == alone.scores.tobytes()

@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 
 from arena.errors import DataError
 from arena.retrieval.dense import _kernel
-from arena.retrieval.dense._flat import error_bound
 from arena.retrieval.dense._vectors import normalised
 
 finite = np.arange(65536, dtype=np.uint16)
@@ -51,23 +50,6 @@ def test_a_float64_inner_product_is_exact_in_any_order(drawn):
     scores = np.empty(1)
     _kernel.exact(second.view(np.uint16)[None], np.zeros(1, np.int64), a, scores)
     assert scores[0] == expected
-
-
-@settings(max_examples=100, deadline=None)
-@given(vectors)
-def test_float32_stays_within_the_bound(drawn):
-    first, second = pair(drawn)
-    a, b = first.astype(np.float32), second.astype(np.float32)
-    expected, bound = whole(first, second), error_bound(len(a))
-    worst = max(
-        abs(float(total) - expected)
-        for total in (
-            np.dot(a, b),
-            np.add.accumulate(a * b)[-1],
-            np.add.accumulate((a * b)[np.argsort(-np.abs(a * b))])[-1],
-        )
-    )
-    assert worst <= bound
 
 
 def test_normalised():

@@ -110,8 +110,8 @@ class Dense(Retriever):
         """Return the `k` documents of each scope whose vectors are nearest to the query's.
 
         Every document of the scope is a hit, however far. A blank query, or one in which the
-        encoder finds nothing, has none. Cost: reading the codes before the end of the scope
-        once, or the vectors once for 128 requests.
+        encoder finds nothing, has none. Cost: reading the codes before the end of the scope,
+        once for 128 requests.
         """
         return self.rank(requests, self._searching)
 

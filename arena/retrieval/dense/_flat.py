@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,13 +13,11 @@ from numpy.typing import NDArray
 
 from arena.errors import WorkerError
 from arena.kit.kernels import say_compiling
-from arena.kit.process import one_thread
+from arena.kit.process import cores
 from arena.retrieval.dense._codes import Codes, shorten
 
-_FEW = 39  # so many queries are faster one by one than as a matrix,
-_SHARED_FROM = 10_000  # and of fewer rows any number
+_FEW = 2  # so many queries are faster one by one
 _TOGETHER = 128
-_BLOCK_ROWS = 2048
 _SPARE = 512  # candidates that are kept besides twice as many as are asked for
 
 
@@ -42,19 +43,8 @@ def best(rows: NDArray[np.int64], scores: NDArray[np.float64], k: int) -> RowRan
     return RowRanking(rows[order], scores[order])
 
 
-def error_bound(dimension: int) -> float:
-    """Return how far a float32 score can be from the exact one, in any order of summation.
-
-    Only the additions round: the error is at most g * sum |q_i d_i| with g = (n - 1) u / (1 - (n -
-    1) u), u = 2^-24 (Higham 2002, section 4.2), and the sum is at most the product of the lengths,
-    which rounding to float16 leaves below 1.001. One per cent on top covers both up to 65,536
-    dimensions.
-    """
-    return 1.01 * dimension * 2.0**-24
-
-
 class FlatSearch:
-    """Exact search by compiled loops and matrix products; results do not depend on which."""
+    """Exact search by compiled loops; results do not depend on what is searched together."""
 
     def __init__(self, vectors: NDArray[np.float16], codes: Codes) -> None:
         from arena.retrieval.dense import _kernel  # compiles: only where a search is wanted
@@ -62,19 +52,28 @@ class FlatSearch:
         say_compiling(_kernel.scan)
         self._kernel = _kernel
         self._bits, self._codes = vectors.view(np.uint16), codes
-        self._error = error_bound(vectors.shape[1])
 
     def search(self, requests: Sequence[RowRequest]) -> list[RowRanking]:
         """Return the best rows of each.
 
-        `end` rows are read for each, or for every 128 together while 40 or more still want them.
+        `end` rows are read for each, or for every 128 together while three or more want them.
         """
         # Longest prefixes first: while rows go up, the queries that still want them are the first.
         order = sorted(range(len(requests)), key=lambda i: -requests[i].end)
-        rankings: dict[int, RowRanking] = {}
-        for low in range(0, len(order), _TOGETHER):
-            some = order[low : low + _TOGETHER]
-            rankings.update(zip(some, self._group([requests[i] for i in some]), strict=True))
+        asked = os.environ.get("OMP_NUM_THREADS", "")
+        threads = max(1, min(int(asked), cores(), len(order))) if asked.isdecimal() else 1
+        size = min(_TOGETHER, max(1, -(-len(order) // threads)))
+        groups = [order[low : low + size] for low in range(0, len(order), size)]
+
+        def search(group: list[int]) -> list[RowRanking]:
+            return list(self._group([requests[i] for i in group]))
+
+        if threads == 1:
+            found = [search(group) for group in groups]
+        else:
+            with ThreadPoolExecutor(threads) as pool:
+                found = list(pool.map(search, groups))
+        rankings = dict(zip(order, chain.from_iterable(found), strict=True))
         return [rankings[i] for i in range(len(requests))]
 
     def exact(self, query: NDArray[np.float16], rows: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -109,43 +108,35 @@ class FlatSearch:
         starts = np.cumsum([0, *sizes])
         rows, lower, upper = (np.empty(starts[-1], dtype) for dtype in (np.int64, float, float))
         states = np.array([[0.0, -np.inf]] * len(requests))  # see `_kernel._offer`
-        shared = requests[_FEW].end if len(requests) > _FEW else 0
-        if shared >= _SHARED_FROM:
-            with one_thread():
-                self._together(requests, shared, rows, lower, upper, starts, states)
-        else:
-            shared = 0
-        for request, start, size, state in zip(requests, starts, sizes, states, strict=False):
-            query, mine = request.query.astype(np.float64), slice(start, start + size)
-            found = rows[mine], lower[mine], upper[mine]
-            if shared < request.end:
-                self._kernel.scan(
-                    self._bits, *self._codes, shared, request.end, *shorten(query), query,
-                    request.k, request.excluded, *found, state,
-                )  # fmt: skip
-            left = self._kernel.shrink(
-                self._bits, query, request.k, *found, int(state[0]), state, True
-            )
-            yield RowRanking(found[0][:left].copy(), found[1][:left].copy())
-
-    def _together(self, requests: list[RowRequest], stop: int, *found: Any) -> None:
-        """Offer the rows below `stop` by products of matrices."""
-        queries = np.stack([request.query for request in requests])
-        single, double = queries.astype(np.float32), queries.astype(np.float64)
+        queries = np.stack([request.query for request in requests]).astype(np.float64)
         ends, ks = np.array([(request.end, request.k) for request in requests], np.int64).T.copy()
         excluded_starts, excluded = _joined([request.excluded for request in requests])
-        block = np.empty((min(_BLOCK_ROWS, stop), queries.shape[1]), np.float32)
-        products = np.empty((len(requests), len(block)), np.float32)
-        for low in range(0, stop, _BLOCK_ROWS):
-            high = min(low + _BLOCK_ROWS, stop)
-            active = int(np.count_nonzero(ends > low))
-            part = products.ravel()[: active * (high - low)].reshape(active, high - low)
-            self._kernel.convert(self._bits, low, high, block)
-            np.matmul(single[:active], block[: high - low].T, out=part)
-            self._kernel.offer_block(
-                self._bits, low, part, ends, self._error, double, ks, excluded, excluded_starts,
-                *found,
+        shorter, tile = [shorten(query) for query in queries], self._kernel.TILE
+        shortened = np.array([each[1:] for each in shorter])
+        stops = ends[_FEW::tile]  # of the rows that a tile of queries shares
+        numbers = np.zeros((max(len(stops) * tile, len(ends)), len(shorter[0][0])), np.int16)
+        numbers[: len(ends)] = [each[0] for each in shorter]
+
+        def scan(first: int, stops: Any, numbers: NDArray[np.int16], mine: slice) -> None:
+            self._kernel.scan(
+                self._bits, *self._codes, first, stops, numbers, shortened[mine], queries[mine],
+                ends[mine], ks[mine], excluded, excluded_starts[mine.start :], rows, lower, upper,
+                starts[mine.start :], states[mine],
             )  # fmt: skip
+
+        if len(stops):
+            tiles = numbers[: len(stops) * tile].reshape(len(stops), tile, -1)
+            scan(0, stops, tiles, slice(0, len(ends)))
+        for i, request in enumerate(requests):
+            done = stops[i // tile] if i // tile < len(stops) else 0
+            if done < request.end:
+                scan(done, ends[i : i + 1], numbers[i : i + 1, None], slice(i, i + 1))
+            mine = slice(starts[i], starts[i + 1])
+            found = rows[mine], lower[mine], upper[mine]
+            left = self._kernel.shrink(
+                self._bits, queries[i], request.k, *found, int(states[i, 0]), states[i], True
+            )
+            yield RowRanking(found[0][:left].copy(), found[1][:left].copy())
 
 
 def _joined(parts: list[NDArray[Any]]) -> tuple[NDArray[np.int64], NDArray[Any]]:

@@ -1,8 +1,8 @@
 """The inner loops of flat search, compiled by numba; they release the interpreter lock.
 
-A row is first scored roughly: by its 8-bit codes for one query (`_codes` has how far that may
-be off), in float32 for many (`error_bound`). It is scored again in float64, exactly, only if it
-could still be among the best. So the rows kept are the true best ones. See docs/dense.md.
+A row is first scored roughly, by its 8-bit codes; `_codes` has how far that may be off. It is
+scored again in float64, exactly, only if it could still be among the best. So the rows kept are the
+true best ones. See docs/dense.md.
 
 numba has no float16 on CPUs, so vectors come as their bits, uint16; LLVM has, and the processor's
 own conversion is twice as fast as integer arithmetic where it has 256 bits.
@@ -11,6 +11,7 @@ own conversion is twice as fast as integer arithmetic where it has 256 bits.
 from __future__ import annotations
 
 import importlib
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -25,7 +26,8 @@ cgutils: Any = importlib.import_module("numba.core.cgutils")  # without types
 _PLAIN: bool = importlib.import_module("numba.core.config").DISABLE_JIT
 make_array: Any = importlib.import_module("numba.np.arrayobj").make_array
 _STRIDE = 64  # scores that are skipped together
-_SCORED = 2048  # rows between two looks at the scores
+TILE = 8  # queries that are multiplied with a row at once
+_SCORED = 512  # rows between two looks at the scores: their codes stay in the processor's cache
 _CHECKED = 8  # candidates of something else whose scores are compared with what it promises
 _AHEAD = 8192  # bytes that memory is asked for ahead of a scan
 
@@ -52,51 +54,73 @@ widen: Any = _widen if _PLAIN else intrinsic(_widening)
 """Return the float32 of a finite float16 given as its bits."""
 
 
-def _multiplying(typing, codes, row, query) -> Any:  # type: ignore[no-untyped-def]
-    """The inner product of a row of codes and a query as long, a multiple of `LANES`.
+def _multiplying(count: int) -> Callable[..., Any]:
+    def multiplying(typing, codes, row, queries, products, place) -> Any:  # type: ignore[no-untyped-def]
+        """Write the inner products of a row of codes and `count` queries at a place of each.
 
-    LLVM makes one instruction of 16 products and the sums of their pairs where a processor has
-    it, but only of vectors as wide as these; those it makes of a loop are half as wide.
-    """
+        Rows and queries have a multiple of `LANES` components. LLVM makes one instruction of 16
+        products and the sums of their pairs where a processor has it, but only of vectors as wide
+        as these; those it makes of a loop are half as wide.
+        """
 
-    def generate(context, builder, signature, arguments) -> Any:  # type: ignore[no-untyped-def]
-        rows, number = make_array(codes)(context, builder, arguments[0]), ir.IntType(32)
-        width = builder.extract_value(rows.shape, 1)
-        data = builder.gep(rows.data, [builder.mul(arguments[1], width)])
-        other = make_array(query)(context, builder, arguments[2]).data
-        half = ir.VectorType(number, LANES // 2)
-        total = cgutils.alloca_once_value(builder, ir.Constant(half, None))
+        def generate(context, builder, signature, arguments) -> Any:  # type: ignore[no-untyped-def]
+            def array(kind, place) -> Any:  # type: ignore[no-untyped-def]
+                return make_array(kind)(context, builder, arguments[place])
 
-        def declare(name, result, *taken) -> Any:  # type: ignore[no-untyped-def]
-            kind = ir.FunctionType(result, taken)
-            return cgutils.get_or_insert_function(builder.module, kind, name)
+            rows, many, out = array(codes, 0), array(queries, 2), array(products, 3)
+            number, width = ir.IntType(32), builder.extract_value(rows.shape, 1)
+            data = builder.gep(rows.data, [builder.mul(arguments[1], width)])
+            zero, step, ahead = (context.get_constant(types.intp, n) for n in (0, LANES, _AHEAD))
+            nothing = ir.Constant(ir.VectorType(number, 8), None)
+            sums = [cgutils.alloca_once_value(builder, nothing) for _ in range(count)]
 
-        def load(pointer, place) -> Any:  # type: ignore[no-untyped-def]
-            kind = ir.VectorType(pointer.type.pointee, LANES).as_pointer()
-            some = builder.load(builder.bitcast(builder.gep(pointer, [place]), kind), align=1)
-            return builder.sext(some, ir.VectorType(number, LANES))
+            def pointer(base, line, length, column) -> Any:  # type: ignore[no-untyped-def]
+                start = builder.mul(context.get_constant(types.intp, line), length)
+                return builder.gep(base, [builder.add(start, column)])
 
-        prefetch = declare("llvm.prefetch.p0", ir.VoidType(), data.type, number, number, number)
-        how = [ir.Constant(number, n) for n in (0, 3, 1)]  # to read, into all caches, data
-        zero, step, ahead = (context.get_constant(types.intp, n) for n in (0, LANES, _AHEAD))
-        with cgutils.for_range_slice(builder, zero, width, step) as (place, _):
-            builder.call(prefetch, [builder.gep(data, [builder.add(place, ahead)]), *how])
-            products = builder.mul(load(data, place), load(other, place))
-            for first in (0, 1):
-                pairs = ir.Constant(half, list(range(first, LANES, 2)))
-                some = builder.shuffle_vector(products, products, pairs)
-                builder.store(builder.add(builder.load(total), some), total)
-        add = declare(f"llvm.vector.reduce.add.v{LANES // 2}i32", number, half)
-        return builder.call(add, [builder.load(total)])
+            def load(pointer) -> Any:  # type: ignore[no-untyped-def]
+                kind = ir.VectorType(pointer.type.pointee, LANES).as_pointer()
+                some = builder.load(builder.bitcast(pointer, kind), align=1)
+                return builder.sext(some, ir.VectorType(number, LANES))
 
-    return types.int32(codes, row, query), generate
+            def add(a, b, first, second) -> Any:  # type: ignore[no-untyped-def]
+                kind = ir.VectorType(number, len(first))
+                some = (ir.Constant(kind, [*lanes]) for lanes in (first, second))
+                return builder.add(*(builder.shuffle_vector(a, b, lanes) for lanes in some))
+
+            kind = ir.FunctionType(ir.VoidType(), (data.type, number, number, number))
+            prefetch = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
+            how = [ir.Constant(number, n) for n in (0, 3, 1)]  # to read, into all caches, data
+            with cgutils.for_range_slice(builder, zero, width, step) as (column, _):
+                builder.call(prefetch, [builder.gep(data, [builder.add(column, ahead)]), *how])
+                some = load(builder.gep(data, [column]))
+                for i, total in enumerate(sums):
+                    part = builder.mul(some, load(pointer(many.data, i, width, column)))
+                    part = add(part, part, range(0, LANES, 2), range(1, LANES, 2))
+                    for half in (LANES // 4, LANES // 8):
+                        part = add(part, part, range(half), range(half, 2 * half))
+                    builder.store(builder.add(builder.load(total), part), total)
+            left = [builder.load(total) for total in sums]
+            for _ in range(3):  # sums of neighbours, until the first elements are the products
+                pairs = zip(left[::2], left[1::2] or left, strict=True)
+                left = [add(a, b, range(0, 16, 2), range(1, 16, 2)) for a, b in pairs]
+            length = builder.extract_value(out.shape, 1)
+            for i in range(count):
+                product = builder.extract_element(left[0], ir.Constant(number, i))
+                builder.store(product, pointer(out.data, i, length, arguments[4]))
+            return context.get_dummy_value()
+
+        return types.void(codes, row, queries, products, place), generate
+
+    return multiplying
 
 
-def _multiply(codes, row, query) -> Any:  # type: ignore[no-untyped-def]
-    return np.dot(codes[row].astype(np.int64), query.astype(np.int64))
+def _multiply(codes, row, queries, products, place) -> None:  # type: ignore[no-untyped-def]
+    products[:, place] = np.dot(queries.astype(np.int64), codes[row].astype(np.int64))
 
 
-_product: Any = _multiply if _PLAIN else intrinsic(_multiplying)
+_product: Any = _multiply if _PLAIN else intrinsic(_multiplying(1))
+_products: Any = _multiply if _PLAIN else intrinsic(_multiplying(TILE))
 
 
 # In any order of summation the result is the same: it is exact.
@@ -116,50 +140,40 @@ def exact(vectors, rows, query, scores) -> None:  # type: ignore[no-untyped-def]
 
 
 @kernel
-def convert(vectors, low, high, out) -> None:  # type: ignore[no-untyped-def]
-    """Write rows `low` to `high` as float32."""
-    for row in range(low, high):
-        for i in range(vectors.shape[1]):
-            out[row - low, i] = widen(vectors[row, i])
-
-
-@kernel
 def scan(  # type: ignore[no-untyped-def]
-    vectors, codes, bounds, first, end, numbers, step, length, slack,
-    query, k, excluded, rows, lower, upper, state,
+    vectors, codes, bounds, first, stops, numbers, shortened, queries, ends, ks, excluded,
+    excluded_starts, rows, lower, upper, starts, states,
 ) -> None:  # fmt: skip
-    """Offer the rows from `first` to `end` to one query, which `shorten` made `numbers` of."""
-    scores = np.empty(_SCORED, np.float32)
-    step, length = np.float32(step), np.float32(length)
-    for low in range(first, end, _SCORED):
-        high = min(low + _SCORED, end)
-        largest = np.float32(0.0)
-        for row in range(low, high):
-            score = np.float32(_product(codes, row, numbers)) * (bounds[row, 0] * step)
-            error = bounds[row, 1] * length
-            scores[row - low] = score + error
-            largest = error if error > largest else largest
-        below, part = np.float64(2 * largest) + slack, scores[: high - low]
-        _offer(vectors, low, part, below, slack, query, k, excluded, rows, lower, upper, state)
+    """Offer rows from `first` on to several queries: to those of tile t, the rows below stops[t].
 
-
-@kernel
-def offer_block(  # type: ignore[no-untyped-def]
-    vectors, first, scores, ends, error, queries, ks, excluded, excluded_starts,
-    rows, lower, upper, starts, states,
-) -> None:  # fmt: skip
-    """Offer a block of rows, scored for several queries, to each.
-
-    scores[i, j] is that of query i and row first + j. What belongs to query i lies at
-    [starts[i], starts[i + 1]) of `rows`, `lower` and `upper`, and likewise of `excluded`.
+    No stop is above that of the tile before. `shorten` made `numbers` of the queries, of shape
+    (tiles, 1 or `TILE`, columns), and `shortened` of each: step, length and slack. What belongs to
+    query i lies at [starts[i], starts[i + 1]) of `rows`, `lower` and `upper`, and likewise of
+    `excluded`.
     """
-    for i in range(scores.shape[0]):
-        part, mine = scores[i, : max(0, ends[i] - first)], slice(starts[i], starts[i + 1])
-        without = excluded[excluded_starts[i] : excluded_starts[i + 1]]
-        _offer(
-            vectors, first, part, error, error, queries[i], ks[i], without,
-            rows[mine], lower[mine], upper[mine], states[i],
-        )  # fmt: skip
+    size, numbers = numbers.shape[1], numbers.copy()  # so they do not lie across lines of a cache
+    products, scores = np.empty((size, _SCORED), np.int32), np.empty(_SCORED, np.float32)
+    for low in range(first, stops[0], _SCORED):
+        for tile in range(len(stops)):
+            some, residual, high = numbers[tile], np.float32(0.0), min(low + _SCORED, stops[tile])
+            for row in range(low, high):
+                if size == 1:
+                    _product(codes, row, some, products, row - low)
+                else:
+                    _products(codes, row, some, products, row - low)
+                residual = bounds[row, 1] if bounds[row, 1] > residual else residual
+            for i in range(tile * size, min(tile * size + size, len(ks))):
+                step, length = np.float32(shortened[i, 0]), np.float32(shortened[i, 1])
+                part, slack = scores[: max(0, min(high, ends[i]) - low)], shortened[i, 2]
+                for j in range(len(part)):
+                    score = np.float32(products[i - tile * size, j]) * (bounds[low + j, 0] * step)
+                    part[j] = score + bounds[low + j, 1] * length
+                mine = slice(starts[i], starts[i + 1])
+                _offer(
+                    vectors, low, part, np.float64(2 * (residual * length)) + slack, slack,
+                    queries[i], ks[i], excluded[excluded_starts[i] : excluded_starts[i + 1]],
+                    rows[mine], lower[mine], upper[mine], states[i],
+                )  # fmt: skip
 
 
 @kernel
