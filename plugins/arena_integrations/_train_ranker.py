@@ -22,6 +22,7 @@ from arena.kit.options import check_names, checked
 from arena.kit.terminal import progress
 from arena.ranker import FEATURES, Ranker, explore
 from arena.ranker.trees import FORMAT
+from arena.runs.episodes import play
 from arena.tasks import TaskSet
 from arena.text.display import count
 from arena.tools import tool_schemas
@@ -72,20 +73,8 @@ def train_ranker(
     """Train a ranker by LambdaMART on the tasks of a corpus, and write it as JSON.
 
     Each task is explored (`arena.ranker.explore`), first by votes, then by the ranker that learned
-    from these pools. Tasks before `choose` are learned from; those from then on decide how many
-    trees there are; those from `test` on are only measured. The same input gives the same bytes.
-
-    Args:
-        corpus: A corpus with the tasks to learn from, see ``arena-corpus tasks``.
-        output: File to write.
-        choose: Day, month or year; by default that after four fifths of the tasks.
-        test: Day, month or year after `choose`; by default nothing is measured.
-        max_tasks: Learn from this many of the tasks before `choose`, the latest.
-        trees: Most trees.
-        leaves: Leaves of a tree.
-        seed: Seed of the samples of rows and columns.
-        retriever: Index to search.
-        without: Names of `FEATURES` not to learn from.
+    from these pools. The options are those of ``arena train ranker``. The same input gives the same
+    bytes.
 
     Returns:
         What the file has under ``made``: ``sha256`` of what it was made of, ``options``,
@@ -119,12 +108,12 @@ def train_ranker(
     ranker: Ranker | None = None
     measured: dict[str, Any] = {}
     table: dict[str, list[Any]] = {}
-    for play in range(_PLAYS):
+    for turn in range(_PLAYS):
         played = {
-            name: _play(corpus, parts[name], ranker, retriever, f"play {play + 1}, {name}")
+            name: _play(corpus, parts[name], ranker, retriever, f"play {turn + 1}, {name}")
             for name in ("train", "choose")
         }
-        if not play:
+        if not turn:
             measured["choose"] = {"votes": _measure(played["choose"], None)}
         table = _fit(played["train"], played["choose"], trees, leaves, seed, without)
         ranker = Ranker(table)
@@ -162,11 +151,7 @@ def _play(
     for topic in progress(topics, desc=what, unit="task"):
         explorer = _Explorer()
         explorer.ranker, explorer.tools = ranker, tools
-        observation, _ = env.reset(options={"topic_id": topic})
-        over = False
-        while not over:
-            observation, _, ended, cut, _ = env.step(explorer.act(observation))
-            over = ended or cut
+        list(play(env, explorer.act, topic))
         gold = tasks.gold(topic).gains
         is_gold = np.array([paper in gold for paper in explorer.pool.ids], bool)
         played.append(PlayedPool(explorer.features, is_gold, len(gold)))
@@ -213,29 +198,23 @@ def table_of(model: Any) -> dict[str, list[Any]]:
     """Return the trees of a LightGBM model, up to its best iteration, as `Ranker` takes them."""
     names = ("roots", "feature", "threshold", "left", "right", "value")
     table: dict[str, list[Any]] = {name: [] for name in names}
+
+    def add(node: dict[str, Any]) -> int:
+        """Add a node and those below it; return its place."""
+        place = len(table["feature"])
+        table["feature"].append(node.get("split_feature", -1))  # a leaf has none
+        table["threshold"].append(node.get("threshold", 0.0))
+        table["value"].append(node.get("leaf_value", 0.0))
+        for side in ("left", "right"):
+            table[side].append(0)
+        if "leaf_value" not in node:
+            for side in ("left", "right"):
+                table[side][place] = add(node[f"{side}_child"])
+        return place
+
     for tree in model.dump_model(num_iteration=model.best_iteration)["tree_info"]:
-        table["roots"].append(len(table["feature"]))
-        _add(tree["tree_structure"], table)
+        table["roots"].append(add(tree["tree_structure"]))
     return table
-
-
-def _add(node: dict[str, Any], table: dict[str, list[Any]]) -> int:
-    """Add a node and those below it; return its place."""
-    place = len(table["feature"])
-    is_leaf = "leaf_value" in node
-    row = {
-        "feature": -1 if is_leaf else node["split_feature"],
-        "threshold": 0.0 if is_leaf else node["threshold"],
-        "left": 0,
-        "right": 0,
-        "value": node["leaf_value"] if is_leaf else 0.0,
-    }
-    for name, value in row.items():
-        table[name].append(value)
-    if not is_leaf:
-        table["left"][place] = _add(node["left_child"], table)
-        table["right"][place] = _add(node["right_child"], table)
-    return place
 
 
 def _measure(played: Sequence[PlayedPool], ranker: Ranker | None) -> dict[str, float]:
