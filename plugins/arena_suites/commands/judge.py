@@ -41,13 +41,14 @@ def run(
     from arena.corpus import Corpus
     from arena.llm import Client
     from arena_suites.judging import RUBRICS, judge_run
+    from arena_suites.judging.judge import verdicts_file
 
     client = Client.from_options(llm_option or {}, "--llm-option")
     opened = Corpus.open(corpus, tasks=tasks)
     if dry_run:
         judge_run(rubric, run, opened, client, prompt)
         return
-    path = Path(output or _default(run, RUBRICS.find(rubric).name))
+    path = Path(output or verdicts_file(run, RUBRICS.find(rubric).name))
     with resumable(), exclusive_lock(path.with_name(f".{path.name}.lock"), path):
         judgements = judge_run(rubric, run, opened, client, prompt)
         write_json(path, judgements.to_json())
@@ -71,13 +72,6 @@ def run(
         if "failed" in row:
             print(printable(f"missing {name}: {row['failed']}", 160))
     print(f"{path}: every score and reason")
-
-
-def _default(run: str, name: str) -> Path:
-    """Return a file in a folder that the hashes of the run do not cover; make the folder."""
-    folder = Path(run, "judgements")
-    folder.mkdir(exist_ok=True)
-    return folder / f"{name}.json"
 
 
 @command("judge.statements")

@@ -334,10 +334,15 @@ def record_maps(
     `options` are those of the judge's `Client`; a command line calls them `option`.
     """
     found = judge_run(rubric, run, corpus, Client.from_options(options, option))
-    path = Path(run, "judgements", f"{rubric.name}.json")
-    path.parent.mkdir(exist_ok=True)
-    write_json(path, found.to_json())
+    write_json(verdicts_file(run, rubric.name), found.to_json())
     return found
+
+
+def verdicts_file(run: str | Path, name: str) -> Path:
+    """Return a file in a folder that the hashes of the run do not cover; make the folder."""
+    path = Path(run, "judgements", f"{name}.json")
+    path.parent.mkdir(exist_ok=True)
+    return path
 
 
 def judge_run(

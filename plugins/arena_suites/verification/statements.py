@@ -25,7 +25,7 @@ from arena.llm.client import Model
 from arena.papers import MAX_QUERY
 from arena.report import PaperFinder, Report, read_report, resolve
 from arena_suites._parts import spread
-from arena_suites.judging.judge import REPORT, open_finished
+from arena_suites.judging.judge import REPORT, open_finished, verdicts_file
 from arena_suites.verification.evidence import (
     LONGEST,
     Page,
@@ -321,9 +321,7 @@ def record_statements(
     Writes ``judgements/statements.json``, which the hashes of the run do not cover.
     """
     found = judge_statements(run, corpus, options, option)
-    folder = Path(run, "judgements")
-    folder.mkdir(exist_ok=True)
-    write_json(folder / "statements.json", found.to_json())
+    write_json(verdicts_file(run, "statements"), found.to_json())
     return found
 
 
