@@ -7,7 +7,7 @@ import json
 import pytest
 
 from arena.cli import main
-from arena_suites.judging.comparing import compare_judges
+from arena_suites.judging.agreement import compare_judges
 
 LARGE = {"a": 0.6, "b": 0.5, "c": 0.4, "d": 0.9, "only": 0.1}
 SMALL = {"a": 0.7, "b": 0.3, "c": 0.2, "d": 0.8}

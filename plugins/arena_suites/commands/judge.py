@@ -245,7 +245,7 @@ def compare(judges: list[str], *, metric: str, parity: float = 0.5, json: bool =
         arena judge compare large=large.json small=small.json --metric fap
     """
     from arena.results.comparison.opening import split_name
-    from arena_suites.judging.comparing import compare_judges, read_scores
+    from arena_suites.judging.agreement import compare_judges, read_scores
 
     named = {name or str(path): path for name, path in map(split_name, judges)}
     found = compare_judges({n: read_scores(path, metric) for n, path in named.items()}, parity)
