@@ -5,10 +5,12 @@ from __future__ import annotations
 import itertools
 from dataclasses import replace
 
+import arena.counted as re
 from arena.errors import DataError
 from arena.mindmap.builder import Builder, Notes, describe
 from arena.mindmap.reading import begins_like_json, parse_json, read_value
 from arena.mindmap.tree import MindMap
+from arena.text.cleaning import read_entities
 from arena_suites.maps._markdown import (
     Document,
     note_dropped,
@@ -16,7 +18,7 @@ from arena_suites.maps._markdown import (
     read_document,
     with_breaks,
 )
-from arena_suites.maps._mermaid import read_mermaid
+from arena_suites.maps.outlines import OutlineEntry, grow
 
 _OPEN, _CLOSE = "<typology>", "</typology>"
 
@@ -25,10 +27,12 @@ def read_text(text: str, tree: Builder) -> tuple[MindMap, list[str]] | None:
     """Read a text: a tagged typology, a diagram of Mermaid, fenced JSON, or Markdown."""
     text = with_breaks(text, tree)
     if _OPEN in text and _CLOSE in text:
-        return _read_inside(_tagged(text, tree.notes), tree)
+        inside = _tagged(text, tree.notes)
+        as_json = begins_like_json(inside)
+        return read_value(parse_json(inside), tree) if as_json else read_text(inside, tree)
     document = parse_document(text)
     if not document.headings:
-        if diagram := read_mermaid(text, tree):
+        if diagram := _read_mermaid(text, tree):
             return diagram
         if found := _json_fence(document):
             note_dropped(replace(document, fences=[]), tree.notes)
@@ -46,10 +50,6 @@ def read_text(text: str, tree: Builder) -> tuple[MindMap, list[str]] | None:
             "[level, heading] pairs, or Markdown with headings (#) or list items (-)."
         ) from None
     return read_value(value, tree)
-
-
-def _read_inside(text: str, tree: Builder) -> tuple[MindMap, list[str]] | None:
-    return read_value(parse_json(text), tree) if begins_like_json(text) else read_text(text, tree)
 
 
 def _tagged(text: str, notes: Notes) -> str:
@@ -85,3 +85,42 @@ def _refuse_bare_json(document: Document) -> None:
                 f"the text has JSON ({describe(line)}) after other text: give the JSON alone, in a "
                 f"fenced block, or in {_OPEN}...{_CLOSE}."
             )
+
+
+# Mindmap diagrams of Mermaid, as language models and `arena_suites.maps.formats` write them
+
+_FENCE = r"^[ \t]*+```"
+_DIAGRAM = re.compile(
+    rf"(?:\A|{_FENCE}[ \t]*+mermaid[^\n]*+\n)\s*+(?:%%[^\n]*+\n\s*+)*+mindmap[ \t]*+\n",
+    re.MULTILINE,
+)
+_END = re.compile(_FENCE, re.MULTILINE)
+_PASSED_OVER = re.compile(r"(?:%%|::icon\(|:::).*|")
+_SHAPE = re.compile(  # id((label)), id["label"], id)label(, id{{label}}
+    r"[^\s()\[\]{}\"]*(?:\(\(|\)\)|\{\{|[(\[)])(.*?)(?:\)\)|\(\(|\}\}|[)\](])(?::::.*)?"
+)
+
+
+def _read_mermaid(text: str, tree: Builder) -> tuple[MindMap, list[str]] | None:
+    """Return the map of a diagram that a text is, or has between fences; None without one."""
+    if (diagram := _DIAGRAM.search(text)) is None:
+        return None
+    end = _END.search(text, diagram.end())
+    around = text[: diagram.start()] + (text[end.end() :] if end else "")
+    if around.strip():
+        tree.notes.add("text around the diagram dropped", " ".join(around[:200].split()))
+    columns: list[int] = []
+    entries = []
+    for line in text[diagram.end() : end.start() if end else None].expandtabs(4).split("\n"):
+        said = line.partition(":::")[0].strip()
+        if _PASSED_OVER.fullmatch(said):
+            continue
+        column = len(line) - len(line.lstrip())
+        while columns and columns[-1] >= column:
+            columns.pop()
+        shape = _SHAPE.fullmatch(said)
+        label = re.sub(r"<br ?/?>", " ", (shape[1] if shape else said).strip('"`'))
+        label = re.sub("#([A-Za-z]+;)", r"&\1", re.sub(r"#(\d+;)", r"&#\1", label))
+        entries.append(OutlineEntry(len(columns), read_entities(label), literal=True))
+        columns.append(column)
+    return grow(entries, tree)
