@@ -103,7 +103,7 @@ class Builder:
             raise too_long(raw)
         if label != raw and label:
             self.notes.add("whitespace in labels collapsed", raw)
-        if (decoded := _decoded(label)) != label:
+        if (decoded := " ".join(read_entities(label).split())) != label:
             self.notes.add("entities in labels decoded", label)
         return self._whole(decoded)
 
@@ -120,10 +120,6 @@ class Builder:
             raise DataError("the mind-map has no node: give it at least one label.")
         merged = sum(self.notes.counts.get(kind, 0) for kind in (_MERGED, _BLANK))
         return replace(self.root.made(), merged=merged)
-
-
-def _decoded(label: str) -> str:
-    return " ".join(read_entities(label).split())
 
 
 def describe(value: object) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
 from typing import Any, NoReturn
 
 from arena.counted import reading
@@ -205,13 +204,16 @@ def _read_typology(tree: Builder, value: object, node: Branch) -> None:
     """Read what is below a label: null, a label, a number, a list or an object of labels."""
     if isinstance(value, dict) and is_node(value):
         _read_child(tree, value, node)
-    elif isinstance(value, dict | list | tuple):
-        if isinstance(value, dict) and len(keys := _NO_HEADINGS & value.keys()) > 1:
+    elif isinstance(value, list | tuple):
+        for element in value:
+            _read_typology(tree, element, node)
+    elif isinstance(value, dict):
+        if len(keys := _NO_HEADINGS & value.keys()) > 1:
             raise DataError(
                 f"under {node} there is an object with the keys {', '.join(sorted(keys))}, which "
                 'are no headings: give {"label": "...", "children": [], "papers": []}.'
             )
-        for key, below in _entries(value):
+        for key, below in value.pairs if isinstance(value, _Repeats) else value.items():
             _read_entry(tree, key, below, node)
     elif isinstance(value, str):
         tree.add(value, node)
@@ -222,11 +224,9 @@ def _read_typology(tree: Builder, value: object, node: Branch) -> None:
         tree.add(str(value), node)
 
 
-def _read_entry(tree: Builder, key: str | None, value: object, node: Branch) -> None:
+def _read_entry(tree: Builder, key: str, value: object, node: Branch) -> None:
     inside = value if isinstance(value, list | tuple) else ()
-    if key is None:  # an element of a list
-        _read_typology(tree, value, node)
-    elif key.strip().casefold() in _NOISE and not (
+    if key.strip().casefold() in _NOISE and not (
         isinstance(value, dict) or any(isinstance(v, dict | list | tuple) for v in inside)
     ):
         tree.notes.add("noise keys dropped", key, node.label)
@@ -260,9 +260,3 @@ def _list(value: dict[Any, Any], key: str, node: Branch) -> list[Any] | tuple[An
     if values is not None and not isinstance(values, list | tuple):
         raise DataError(f"the {key} of {node} are {describe(values)}: expected a list.")
     return values or ()
-
-
-def _entries(value: dict[Any, Any] | list[Any] | tuple[Any, ...]) -> Iterable[tuple[Any, Any]]:
-    if not isinstance(value, dict):
-        return ((None, element) for element in value)
-    return value.pairs if isinstance(value, _Repeats) else value.items()
