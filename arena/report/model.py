@@ -6,7 +6,7 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from types import MappingProxyType
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
 import arena.counted as re
 from arena.text.identifiers import arxiv_key, normal_title, title_words
@@ -175,9 +175,6 @@ class Bibliography(NamedTuple):
     def cited(self, name: str) -> Reference:
         """Return the entry of that name, or a reference without an entry."""
         return self.names.get(name) or Reference(name)
-
-
-T = TypeVar("T")
 
 
 def unaccented(text: str) -> str:

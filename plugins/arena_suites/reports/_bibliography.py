@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import chain, pairwise
-from typing import NamedTuple
 from unicodedata import normalize
 
 import arena.counted as re
@@ -389,16 +388,8 @@ def _with_addresses(inline: Inline) -> str:
     return text + inline.text[at:]
 
 
-class _Work(NamedTuple):
-    """An entry's content: last names of two authors, the year with its letter, and the title."""
-
-    people: list[str]
-    year: str
-    title: str
-
-
-def _work(text: str) -> _Work:
-    """Return what an entry says, as far as its form shows.
+def _work(text: str) -> tuple[list[str], str, str]:
+    """Return the last names of two authors, the year with its letter, and the title of an entry.
 
     Behind the authors stand the year, a colon or a full stop; then the title, in quotation marks or
     up to the end of a sentence. An entry without authors begins with its title.
@@ -441,7 +432,7 @@ def _work(text: str) -> _Work:
     years = _YEAR.findall(head[0] if head else "") or _YEAR.findall(text)
     people = _surnames((head["people"] if head else text)[:2000])
     title = _BEHIND_TITLE.sub("", title).strip(' .,:*_"|-–—')
-    return _Work(people, "".join(years[-1]) if years else "", title)
+    return people, "".join(years[-1]) if years else "", title
 
 
 def _surnames(people: str) -> list[str]:
