@@ -181,6 +181,8 @@ def _score(
     if not official:
         about = {"cutoff": format_day(survey.cutoff)} | about
     resolved = None
+    row: dict[str, Any] = dict.fromkeys(OFFICIAL if official else _ZERO)
+    row |= {"hits": 0, "cited": 0, "gold": 0}
     try:
         if path is None:
             raise DataError("no report")
@@ -191,7 +193,6 @@ def _score(
             about |= counts
         if report.unread and not official:
             about |= {"unread": report.unread}
-            row = _no_scores(official)
         elif report.references if official else report.cited:
             row = (_official_row if official else _row)(report, survey, library)
         else:
@@ -199,17 +200,12 @@ def _score(
     except DataError as error:
         gold_size = len(_gold_titles(survey)) if official else len(survey.works)
         worst = dict.fromkeys(OFFICIAL, 0.0) if official else _ZERO
-        row = {**worst, "hits": 0, "cited": 0, "gold": gold_size}
+        row |= {**worst, "gold": gold_size}
         about |= {"reason": str(error)}
     except Exception as error:
         about |= {"failed": scoring_failure(error)}
-        row = _no_scores(official)
         resolved = None
     return row | about | dict.fromkeys(JUDGED), resolved
-
-
-def _no_scores(official: bool) -> dict[str, Any]:
-    return dict.fromkeys(OFFICIAL if official else _ZERO) | {"hits": 0, "cited": 0, "gold": 0}
 
 
 def _judge(
