@@ -46,7 +46,7 @@ def tree_edit_distance(predicted: MindMap, gold: MindMap, context: ScoreContext)
         >>> tree_edit_distance(a, b)  # delete x, put w for z
         2.0
     """
-    return _distance(predicted, gold, None)
+    return edit_distance(predicted, gold, lambda: ~equal_labels(predicted, gold))
 
 
 @metric("tree_semantic_distance", "map", lower_is_better=True, needs=["encoder"])
@@ -62,11 +62,7 @@ def tree_semantic_distance(predicted: MindMap, gold: MindMap, context: ScoreCont
     Released: no metrics in the authors' code.
     Here: no cost for putting one such label for the other; insertions and deletions have no pair.
     """
-    return _distance(predicted, gold, context.encoder)
-
-
-def _distance(predicted: MindMap, gold: MindMap, encoder: str | Encoder | None) -> float:
-    return edit_distance(predicted, gold, lambda: ~alike(predicted, gold, encoder))
+    return edit_distance(predicted, gold, lambda: ~alike(predicted, gold, context.encoder))
 
 
 def alike(predicted: MindMap, gold: MindMap, encoder: str | Encoder | None) -> NDArray[np.bool_]:

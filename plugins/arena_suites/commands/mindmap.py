@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from arena.cli.app import print_json, print_table
 from arena.cli.commands import command
 from arena.errors import DataError
 from arena.text.display import count, printable
-
-if TYPE_CHECKING:
-    from arena.mindmap import MindMap
 
 
 @command("mindmap.show")
@@ -39,13 +36,22 @@ def show(
         arena mindmap show map.json --output map.svg
     """
     from arena.kit.files import atomic_write
+    from arena.mindmap import cut
+    from arena_suites.maps.files import read_mind_map_file
     from arena_suites.maps.formats import FORMATS, format_of, render
 
     if json and format:
         raise DataError("--json takes no --format: it describes the mind-map.")
     name = format or (format_of(output) if output else "text")
     FORMATS.find(name)  # refuses a wrong name before anything is read
-    tree, repairs = _read(file, record, depth)
+    tree, repairs = read_mind_map_file(file, record, option="--record")
+    if depth is not None:
+        size, tree = tree.size, cut(tree, depth)
+        if tree.size < size:
+            left_out = count(size - tree.size, "heading")
+            repairs = [*repairs, f"{left_out} below level {depth} left out."]
+    for sentence in repairs:
+        print(printable(f"{file}: {sentence}", 400), file=sys.stderr)
     shown = "" if json and not output else render(tree, name)
     if output:
         if Path(output).exists() and Path(output).samefile(file):
@@ -158,21 +164,3 @@ def _cell(value: Any) -> str:
     if value is None:
         return "-"
     return f"{value:.4f}" if isinstance(value, float) else str(value)
-
-
-def _read(file: str, record: str | None, depth: int | None) -> tuple[MindMap, list[str]]:
-    """Return the mind-map of a file and its repairs; print these on standard error."""
-    from arena.mindmap import cut
-    from arena_suites.maps.files import read_mind_map_file
-
-    tree, repairs = read_mind_map_file(file, record, option="--record")
-    if depth is not None:
-        size, tree = tree.size, cut(tree, depth)
-        if tree.size < size:
-            repairs = [
-                *repairs,
-                f"{count(size - tree.size, 'heading')} below level {depth} left out.",
-            ]
-    for sentence in repairs:
-        print(printable(f"{file}: {sentence}", 400), file=sys.stderr)
-    return tree, repairs
