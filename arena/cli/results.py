@@ -110,7 +110,6 @@ def add_evaluate(commands: Any, suites: bool) -> None:
 
 
 def _command(suite: str, evaluate: Callable[..., Evaluation]) -> Any:
-    from arena.results.comparison.comparing import choose_baseline
     from arena.suites import OutputPath
 
     signature = inspect.signature(evaluate, eval_str=True)
@@ -127,6 +126,11 @@ def _command(suite: str, evaluate: Callable[..., Evaluation]) -> Any:
         json: bool,
         **options: Any,
     ) -> None:
+        from arena.results.comparison import as_text
+        from arena.results.comparison.comparing import choose_baseline
+        from arena.results.comparison.systems import compare_systems, systems_json
+        from arena.results.viewing import write_page
+
         paths = options.pop(made) or []
         if len(paths) > 1:
             system |= {path: path for path in paths}
@@ -143,19 +147,21 @@ def _command(suite: str, evaluate: Callable[..., Evaluation]) -> Any:
             }
         if dry_run:
             return
-        if system:
-            _print_systems(suite, scored, baseline, page, json)
-            return
-        result = scored[""]
+        named = scored if system else {Path(paths[0]).resolve().stem: scored[""]}
+        several = compare_systems(suite, scored, baseline) if system else None
         if page is not None:
-            _write_page(page, suite, {Path(paths[0]).resolve().stem: result})
+            write_page(several or compare_systems(suite, named), page, scored=named)
         if json:
-            print_json(result.to_json())
+            print_json(systems_json(several, scored) if several else scored[""].to_json())
             return
-        headers, rows = result.table()
-        shown = [[printable(c, 60) if isinstance(c, str) else c for c in row] for row in rows]
-        print_table(shown, headers)
-        _print_problems("", result)
+        if several:
+            sys.stdout.write(as_text(several))
+        else:
+            headers, rows = scored[""].table()
+            shown = [[printable(c, 60) if isinstance(c, str) else c for c in row] for row in rows]
+            print_table(shown, headers)
+        for name, result in scored.items():
+            _print_problems(name and f"{name}: ", result)
 
     keyword = inspect.Parameter.KEYWORD_ONLY
     added = {
@@ -174,36 +180,6 @@ def _command(suite: str, evaluate: Callable[..., Evaluation]) -> Any:
     command.__doc__ = evaluate.__doc__
     command.__signature__ = signature.replace(parameters=options)  # type: ignore[attr-defined]
     return command
-
-
-def _print_systems(
-    suite: str,
-    scored: dict[str, Evaluation],
-    baseline: str | None,
-    page: str | None,
-    as_json: bool,
-) -> None:
-    from arena.results.comparison import as_text
-    from arena.results.comparison.systems import compare_systems, systems_json
-
-    comparison = compare_systems(suite, scored, baseline)
-    if page is not None:
-        _write_page(page, suite, scored, baseline)
-    if as_json:
-        print_json(systems_json(comparison, scored))
-        return
-    sys.stdout.write(as_text(comparison))
-    for name, result in scored.items():
-        _print_problems(f"{name}: ", result)
-
-
-def _write_page(
-    page: str, suite: str, scored: dict[str, Evaluation], baseline: str | None = None
-) -> None:
-    from arena.results.comparison.systems import compare_systems
-    from arena.results.viewing import write_page
-
-    write_page(compare_systems(suite, scored, baseline), page, scored=scored)
 
 
 def _print_problems(name: str, result: Evaluation) -> None:
