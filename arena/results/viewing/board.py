@@ -9,8 +9,6 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
-import yaml
-
 from arena.corpus import Corpus
 from arena.envs import EnvConfig
 from arena.errors import AgentError, ArenaError, CorpusError, DataError, clip
@@ -228,7 +226,6 @@ def _write_pages(
 ) -> None:
     template = drawing.environment().get_template("board.html")
     values = {
-        "text": yaml.safe_load((drawing.FOLDER / "board.yaml").read_text("utf-8")),
         "results": results, "reports": reports, "mark": drawing.mark, "style": drawing.style(),
         "digest": drawing.digest_of(""), "runs": [], "run_of": {},
     }  # fmt: skip
