@@ -116,13 +116,7 @@ class Parser(argparse.ArgumentParser):
             return text
         from arena.envs.config import describe_settings
 
-        rows = "".join(
-            textwrap.fill(
-                description, 100, initial_indent=f"  {name:23}", subsequent_indent=" " * 25
-            )
-            + "\n"
-            for name, description in describe_settings().items()
-        )
+        rows = "".join(f"{_row(*each, 23)}\n" for each in describe_settings().items())
         return f"{text}\nsettings of the environment (--env-option NAME=VALUE):\n{rows}"
 
     def _listed(self) -> str:
@@ -137,10 +131,7 @@ class Parser(argparse.ArgumentParser):
         for heading, names in {**self.sections, "commands of plug-ins": others}.items():
             present = [name for name in names if name in helps]
             lines += [f"{heading}:"] if present else []
-            for name in present:
-                first = f"  {name:{width}}"
-                lines += textwrap.wrap(helps[name], 100, initial_indent=first,
-                                       subsequent_indent=" " * len(first))  # fmt: skip
+            lines += [_row(name, helps[name], width) for name in present]
             lines += [""] if present else []
         return "\n".join(lines) + "\n"
 
@@ -166,6 +157,11 @@ class _Pairs(argparse.Action):
         with suppress(ValueError):
             value = json.loads(value)
         setattr(namespace, self.dest, getattr(namespace, self.dest) | {name: value})
+
+
+def _row(name: str, text: str, width: int) -> str:
+    first = f"  {name:{width}}"
+    return textwrap.fill(text, 100, initial_indent=first, subsequent_indent=" " * len(first))
 
 
 def _number(kind: Callable[[str], Any], text: str) -> Any:
