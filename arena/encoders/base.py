@@ -22,7 +22,8 @@ class Encoder(Protocol):
 
     An encoder may also have a method ``labels(texts)``, of the same shape, for the headings of
     mind-maps: texts to compare with each other, many at once, each of which must get the same
-    bits whatever the others are. Where there is none, headings go to `queries` one by one.
+    bits whatever the others are. Where there is none, headings go to `queries` one by one. So do
+    the queries of a batch, unless a true attribute ``together`` says the same of `queries`.
     """
 
     @property

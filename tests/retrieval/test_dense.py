@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from dense_helpers import (  # noqa: F401 - a fixture among them
+    Numbers,
     Papers,
     build,
     built,
@@ -21,7 +22,7 @@ from dense_helpers import (  # noqa: F401 - a fixture among them
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from arena.retrieval import Scope
+from arena.retrieval import Request, Scope
 from arena.retrieval.dense import Dense
 
 pytest.importorskip("torch")
@@ -124,3 +125,29 @@ def test_without_options_the_static_encoder_is_used(tmp_path):
     assert long.documents.tolist()[0] == 3
     lone = engine.search("reef \ud800", 4, Scope(4))
     assert same(lone, engine.search("reef \ufffd", 4, Scope(4)))
+
+
+@pytest.mark.parametrize("cache", [0, 1, 100])
+def test_queries_of_a_batch_are_encoded_together_where_an_encoder_says_so(
+    tmp_path, monkeypatch, cache
+):
+    asked, queries = [], Numbers.queries
+    monkeypatch.setattr(
+        Numbers, "queries", lambda self, texts: asked.append(texts) or queries(self, texts)
+    )
+    build(["1 0 0", "0 1 0"], tmp_path)
+    texts = ["1 2 0", " ", "2 1 0", "1 2 0", "0 0 0"]
+    batch = [Request(text, 2, Scope(2)) for text in texts]
+    alone = Dense.open(tmp_path, cache=cache).search_batch(batch)
+    assert asked == [["1 2 0"], ["2 1 0"], ["0 0 0"]]
+    assert [each.documents.tolist() for each in alone] == [[1, 0], [], [0, 1], [1, 0], []]
+    monkeypatch.setattr(Numbers, "together", True, raising=False)
+    asked.clear()
+    together = Dense.open(tmp_path, cache=cache).search_batch(batch)
+    assert asked == [["1 2 0", "2 1 0", "0 0 0"]]
+    for one, other in zip(together, alone, strict=True):
+        assert one.scores.tobytes() == other.scores.tobytes()
+    Dense.open(tmp_path).search_batch(
+        [Request("1 0 0", 2, Scope(0)), Request("1 0 0", 0, Scope(2))]
+    )
+    assert len(asked) == 1  # nothing can be found

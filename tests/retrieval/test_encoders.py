@@ -132,6 +132,20 @@ def test_a_query_does_not_depend_on_the_company(minilm):
         assert minilm.queries([text])[0].tobytes() == vector.tobytes()
 
 
+def test_queries_that_share_batches_do_not_depend_on_the_company(minilm, monkeypatch):
+    """As on a GPU; here the batches alone, on a CPU."""
+    monkeypatch.setattr(type(minilm), "together", True)
+    sizes, forward = [], minilm._forward
+    monkeypatch.setattr(
+        minilm, "_forward", lambda inputs, rows: sizes.append(len(rows)) or forward(inputs, rows)
+    )
+    texts = [*TEXTS[:3], *[f"graph {word}" for word in ("nets", "cuts", "flow")]]
+    together = minilm.queries(texts)
+    assert set(sizes) == {32} and len(sizes) < len(texts)
+    for text, vector in zip(texts, together, strict=True):
+        assert minilm.queries([text])[0].tobytes() == vector.tobytes()
+
+
 def test_a_query_does_not_depend_on_the_number_of_threads(minilm):
     torch = pytest.importorskip("torch")
     before, found = torch.get_num_threads(), set()

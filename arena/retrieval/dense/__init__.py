@@ -14,6 +14,7 @@ from typing import Annotated, Any, ClassVar
 
 import numpy as np
 from annotated_types import Ge
+from numpy.typing import NDArray
 
 from arena.encoders import ENCODERS, make_encoder
 from arena.kit.files import sha256_json, write_json
@@ -25,7 +26,6 @@ from arena.retrieval.base import (
     Ranking,
     Request,
     Retriever,
-    Scope,
     retriever,
 )
 from arena.retrieval.dense._build import EncoderSpec, finish, write_vectors
@@ -129,9 +129,12 @@ class Dense(Retriever):
         """
         window = requests[0].scope.window if requests else None
         low, high = (0, 2**32) if window is None else (self._row(each) for each in window)
-        asked = {
-            i: rows for i, each in enumerate(requests) if (rows := self._in_rows(*each, low, high))
+        scopes = {
+            i: rows for i, each in enumerate(requests) if (rows := self._in_rows(each, low, high))
         }
+        vectors = self._queries.all([requests[i].query for i in scopes])
+        pairs = zip(scopes.items(), vectors, strict=True)
+        asked = {i: RowRequest(one, *rows) for (i, rows), one in pairs if one is not None}
         search_rows = searching(None if window is None else (low, high))
         found = dict(zip(asked, search_rows([*asked.values()]), strict=True))
         return [self._in_documents(found.get(i), low) for i in range(len(requests))]
@@ -157,18 +160,17 @@ class Dense(Retriever):
         codes = Codes(self._codes.codes[low:high], self._codes.bounds[low:high])
         return FlatSearch(self.vectors[low:high], codes)
 
-    def _in_rows(self, query: Any, k: int, scope: Scope, low: int, high: int) -> RowRequest | None:
-        """Translate a request from documents to rows from `low` on; None if nothing can match."""
+    def _in_rows(
+        self, request: Request, low: int, high: int
+    ) -> tuple[int, int, NDArray[np.int64]] | None:
+        """Return k, end and excluded of a request, in rows from `low` on; None if none match."""
+        _, k, scope = request
         if k <= 0 or (end := min(self._row(scope.end), high)) <= low:
             return None
         rows = [self._row(d) for d in scope.excluded if self._row(d) < self._row(d + 1)]
         excluded = np.array([row - low for row in rows if low <= row < end], np.int64)
-        end -= low
-        k = min(k, end - len(excluded))
-        if k > 0 and not isinstance(query, str):
-            return RowRequest(query, k, end, excluded)  # prepared
-        vector = self._queries.get(query) if k > 0 else None
-        return None if vector is None else RowRequest(vector, k, end, excluded)
+        k = min(k, end - low - len(excluded))
+        return (k, end - low, excluded) if k > 0 else None
 
     def _row(self, document: int) -> int:
         """Return how many rows are of documents below this one."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -95,7 +96,8 @@ class QueryVectors:
         if "device" in known:
             options["device"] = device
         self._encoder: Encoder = make_encoder(name, options)
-        self._vector = lru_cache(maxsize=keep)(self._encode)
+        # Of a query: its vector, once it is made.
+        self._place: Callable[[str], list[Any]] = lru_cache(maxsize=keep)(lambda _: [])
 
     @property
     def kind(self) -> type[Encoder]:
@@ -113,20 +115,29 @@ class QueryVectors:
         }
 
     def get(self, query: str) -> NDArray[np.float16] | None:
-        """Return the vector of a query, or None if there is nothing in it to search for.
+        """Return the vector of a query, or None if there is nothing in it to search for."""
+        return self.all([query])[0]
 
-        Each query is encoded by itself: its vector does not depend on the others of a batch.
+    def all(self, queries: Sequence[Any]) -> list[NDArray[np.float16] | None]:
+        """Return what `get` returns for each query, and a vector for itself.
+
+        No vector depends on the other queries: they are encoded one by one, unless the encoder says
+        that it gives the same bits `together`.
         """
-        if not query.strip():
-            return None
-        return self._vector(replace_surrogates(query))  # no tokenizer takes a lone one
-
-    def _encode(self, query: str) -> NDArray[np.float16] | None:
-        vectors = np.asarray(self._same_encoder.queries([query]), np.float32)
-        if vectors.shape != (1, self._description["dimension"]):
-            raise self._differs(f"vectors of shape {vectors.shape}")
-        (vector,) = normalised(vectors)
-        return vector if vector.any() else None
+        texts = [query for query in queries if isinstance(query, str)]
+        # No tokenizer takes a lone surrogate.
+        places = {q: self._place(replace_surrogates(q)) for q in texts if q.strip()}
+        new = [query for query, place in places.items() if not place]
+        size = len(new) if getattr(self._encoder, "together", False) else 1
+        for low in range(0, len(new), size or 1):
+            part = new[low : low + size]
+            given = [replace_surrogates(query) for query in part]
+            vectors = np.asarray(self._same_encoder.queries(given), np.float32)
+            if vectors.shape != (len(part), self._description["dimension"]):
+                raise self._differs(f"vectors of shape {vectors.shape}")
+            for query, vector in zip(part, normalised(vectors), strict=True):
+                places[query].append(vector if vector.any() else None)
+        return [places.get(q, [None])[0] if isinstance(q, str) else q for q in queries]
 
     @once
     def _same_encoder(self) -> Encoder:

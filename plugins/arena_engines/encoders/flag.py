@@ -23,7 +23,8 @@ from arena.kit.lazy import load, once, require, versions
 _PACKAGES = ("FlagEmbedding", "transformers", "torch", "tokenizers")
 _BATCH_SIZES = {"cpu": 32}  # others: 256
 _SHAPING = (".json", ".txt", ".model", ".safetensors")
-_ROWS = 8  # of a batch of labels
+_ROWS = 8  # of a batch of labels,
+_QUERIES = 32  # and of one of queries on a GPU
 _SHORT = 16  # word pieces of a label that shares a batch; on a CPU others gain nothing by it
 
 Numbers = NDArray[np.int64]
@@ -113,18 +114,26 @@ class FlagEncoder:
                 texts, lambda lengths: _parts(np.argsort(-lengths, kind="stable"), self._batch)
             )
 
-    def queries(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Return the vectors of the instruction followed by each text, encoded one at a time.
+    @property
+    def together(self) -> bool:
+        """Whether queries share batches, as they do on a GPU."""
+        return self._where[0] != "cpu"
 
-        So a vector depends neither on its company nor on the number of threads; and where the
-        threads of many processes share the cores, two threads wait for each other far longer
-        than one computes.
+    def queries(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Return the vectors of the instruction followed by each text; none depends on the others.
+
+        On a CPU each is encoded alone, by one thread: where the threads of many processes share the
+        cores, two threads wait for each other far longer than one computes. On a GPU they share
+        batches as `labels` do.
         """
-        with _lock, self._one_thread():
-            return self._encode(
-                [self._instruction + text for text in texts],
-                lambda lengths: _parts(np.arange(len(lengths)), 1),
+
+        def batches(lengths: Numbers) -> Iterator[Numbers]:
+            return (
+                _alike(lengths, _QUERIES) if self.together else _parts(np.arange(len(lengths)), 1)
             )
+
+        with _lock, self._one_thread():
+            return self._encode([self._instruction + text for text in texts], batches)
 
     def labels(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Return the vectors of headings to compare with each other; without the instruction.
@@ -135,15 +144,8 @@ class FlagEncoder:
         of rows, filled up with repeats. All matrices that a text meets have the same shape
         whenever it is encoded, and a row of theirs is computed like any other.
         """
-
-        def batches(lengths: Numbers) -> Iterator[Numbers]:
-            for length in np.unique(lengths):
-                rows = _ROWS if length <= _SHORT else 1
-                for chosen in _parts(np.flatnonzero(lengths == length), rows):
-                    yield np.resize(chosen, rows)
-
         with _lock, self._one_thread():
-            return self._encode(texts, batches)
+            return self._encode(texts, lambda lengths: _alike(lengths, _ROWS, _SHORT))
 
     @once
     def _folder(self) -> Path:
@@ -291,6 +293,14 @@ def _pickled(model: str) -> DataError:
 def _parts(order: Numbers, size: int) -> Iterator[Numbers]:
     """Yield stretches of at most `size` numbers."""
     return (order[low : low + size] for low in range(0, len(order), size))
+
+
+def _alike(lengths: Numbers, size: int, short: int = 2**31) -> Iterator[Numbers]:
+    """Yield batches of texts of one length, of always `size` texts; of one if it is not `short`."""
+    for length in np.unique(lengths):
+        rows = size if length <= short else 1
+        for chosen in _parts(np.flatnonzero(lengths == length), rows):
+            yield np.resize(chosen, rows)
 
 
 @contextmanager
