@@ -15,6 +15,7 @@ import time
 import types
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -126,20 +127,15 @@ def arguments(queries: Any) -> Any:
     )  # fmt: skip
 
 
-def by_kernel(queries: Any) -> Any:
-    """Search by the kernel of the engine."""
-    return lexical.kernel.search(*arguments(queries))
+def by(search: Any, queries: Any) -> Any:
+    """Search by the kernel of the engine, or on the device."""
+    return search(*arguments(queries))
 
 
 def by_two(queries: Any) -> None:
-    """Search by the kernel of the engine, in two threads."""
+    """Search by the kernel in two threads."""
     with ThreadPoolExecutor(2) as pool:
-        list(pool.map(by_kernel, (queries[::2], queries[1::2])))
-
-
-def by_lists(queries: Any) -> Any:
-    """Search on the device."""
-    return lists.search(*arguments(queries))
+        list(pool.map(partial(by, lexical.kernel.search), (queries[::2], queries[1::2])))
 
 
 print(f"BM25, {len(docs):,} postings\n| before | batch | GPU, queries/s | two cores | differ |")
@@ -148,9 +144,9 @@ for share in (1, 10, 50, 100):
     for batch in (64, 512):
         terms = [np.sort(np.random.choice(2048, 8, False)) for _ in range(batch)]
         many = np.column_stack([terms, np.full(batch, given.rows * share // 100)])
-        mine, right = by_lists(many), by_kernel(many)
+        mine, right = by(lists.search, many), by(lexical.kernel.search, many)
         hits = (np.arange(K) < right[2][:, None]).ravel()  # that a query has
         pairs = zip((mine[0][hits], mine[1][hits], mine[2]), right, strict=True)
         differ = not all(np.array_equal(a, b[hits] if len(b) > batch else b) for a, b in pairs)
-        ours, theirs = timed(by_lists, many), timed(by_two, many)
+        ours, theirs = timed(partial(by, lists.search), many), timed(by_two, many)
         print(f"| {share} % | {batch} | {ours} | {theirs} | {differ} |", flush=True)
