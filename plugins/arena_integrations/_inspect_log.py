@@ -18,12 +18,17 @@ from arena.corpus import Corpus
 from arena.errors import DataError
 from arena.kit.files import atomic_write, sha256_file
 from arena.llm.answers import Completion, clean
-from arena.results.comparison import usage_of
 from arena.results.messages import call_of
 from arena.runs.directory import OpenedRun, read_timing
 from arena.runs.episodes import PlayedStep
 from arena.version import __version__
-from arena_integrations._messages import Said, finished, replay_with_answers, said_text
+from arena_integrations._messages import (
+    Said,
+    finished,
+    replay_with_answers,
+    said_text,
+    tokens_of,
+)
 
 _EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)
 """The time of everything in a log: a run keeps no clock."""
@@ -84,7 +89,6 @@ def _put(archive: zipfile.ZipFile, name: str, value: Any) -> None:
 
 
 def _header(recorded: OpenedRun, summary: dict[str, Any]) -> dict[str, Any]:
-    """Return all but the samples."""
     manifest = recorded.manifest
     digest = sha256_file(recorded.path)
     seconds = read_timing(recorded.directory) or 0.0
@@ -193,7 +197,7 @@ def _sample(
         "output": {"model": model, "choices": []},
         "scores": {metric: {"value": value} for metric, value in scores.items()},
         "events": [e | common | {"uuid": f"{topic}-e{n}"} for n, e in enumerate(events)],
-        "model_usage": _usage(record["notes"], model),
+        "model_usage": {} if (used := tokens_of(record)) is None else {model: used},
     }
 
 
@@ -210,11 +214,3 @@ def _model_event(answer: Completion, model: str) -> dict[str, Any]:
         "config": {}, "output": {"model": model, "choices": [choice]},
         "metadata": {"request_sha256": answer.key},
     }  # fmt: skip
-
-
-def _usage(notes: Mapping[str, Any], model: str) -> dict[str, Any]:
-    usage = usage_of(notes) or {}
-    read, wrote = usage.get("prompt_tokens"), usage.get("completion_tokens")
-    if read is None or wrote is None:
-        return {}
-    return {model: {"input_tokens": read, "output_tokens": wrote, "total_tokens": read + wrote}}

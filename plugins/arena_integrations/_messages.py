@@ -14,6 +14,7 @@ from arena.corpus import Corpus
 from arena.errors import DataError
 from arena.kit.files import atomic_write
 from arena.llm.answers import Completion, clean
+from arena.results.comparison import usage_of
 from arena.results.messages import MALFORMED, answers_by_step, call_of, open_answers
 from arena.runs.credit import read_credit
 from arena.runs.directory import OpenedRun
@@ -126,3 +127,12 @@ def conversation(steps: Sequence[PlayedStep], said: Said, text: bool) -> list[di
 def said_text(said: Said, number: int) -> str:
     """Return what the model wrote before a step."""
     return "\n\n".join(answer.text for answer in said.get(number, ()) if answer.text)
+
+
+def tokens_of(record: Mapping[str, Any]) -> dict[str, int] | None:
+    """Return the tokens of an episode's model, as inspect_ai calls them; None if one is unknown."""
+    usage = usage_of(record["notes"]) or {}
+    read, wrote = usage.get("prompt_tokens"), usage.get("completion_tokens")
+    if read is None or wrote is None:
+        return None
+    return {"input_tokens": read, "output_tokens": wrote, "total_tokens": read + wrote}

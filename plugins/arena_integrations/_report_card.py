@@ -98,8 +98,6 @@ HACKS: Mapping[str, Callable[[Desk], Steps[None]]] = {
 
 
 class Hacker(Researcher):
-    """Plays one of `HACKS`."""
-
     def __init__(self, name: str) -> None:
         super().__init__()
         self.discover = self.select = self.organize = HACKS[name]  # type: ignore
@@ -153,7 +151,6 @@ class _Played:
         self._scores: dict[str, list[dict[str, float]]] = defaultdict(list)
 
     def card(self) -> dict[str, Any]:
-        """Play, and return the part of the card."""
         for topic in self._topics:
             for name, act in self._players(topic):
                 steps, paid = list(play(self._env, act, topic, 0)), dict.fromkeys(self._names, 0.0)
@@ -202,7 +199,6 @@ class _Played:
         return {name: round(mean, 4) for name, mean in means.items()}
 
     def _row(self, reward: str) -> dict[str, Any]:
-        """Return the numbers and checks of one reward."""
         mean, metric = self._means(reward), self._means(_METRIC)
         ladder = {name: mean[name] for name in (*self._ladder, "oracle")}
         best = max(mean[name] for name in self._ladder)

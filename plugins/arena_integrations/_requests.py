@@ -26,22 +26,12 @@ def write_requests(
     prompt: str = "any",
     templates: str | Path | None = None,
 ) -> int:
-    """Write a line for each topic with what a system outside of the gym is asked for.
+    """Write a line for each topic with what a system outside of the gym is asked for; count them.
 
     A line has ``id``, ``request``, ``cutoff`` and ``domain``. The request is the survey's prompt
     and the rules of ReportBench (appendix A.3): nothing from the cutoff on, not the survey itself,
-    a survey in English with citations. It names the survey's title, which no episode shows.
-
-    Args:
-        corpus: A corpus with topics.
-        output: File of JSON lines.
-        topics: Ids, or the first N; by default all with such a prompt.
-        prompt: Level of the prompt, ``any`` for the most detailed one, or ``title``.
-        templates: Folder with a template ``request.txt`` that replaces the one in the package, with
-            the fields ``$request``, ``$cutoff`` and ``$title``.
-
-    Returns:
-        The number of lines.
+    a survey in English with citations. It names the survey's title, which no episode shows. The
+    options are those of ``arena export requests``.
     """
     tasks = TaskSet(corpus)
     fields = {"request": Fields(("request", "cutoff"), ("title",))}

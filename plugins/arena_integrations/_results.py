@@ -18,11 +18,15 @@ from arena.dates import UNDATED
 from arena.errors import DataError, clip
 from arena.kit.files import atomic_write
 from arena.llm.answers import clean
-from arena.results.comparison import usage_of
 from arena.runs.checking import refuse_misstated
 from arena.runs.directory import OpenedRun
 from arena.runs.repeats import is_of_repeats
-from arena_integrations._messages import conversation, finished, replay_with_answers
+from arena_integrations._messages import (
+    conversation,
+    finished,
+    replay_with_answers,
+    tokens_of,
+)
 
 SAMPLES = "_samples.jsonl"
 """How the name of a file of samples ends."""
@@ -164,14 +168,9 @@ def _samples(
     recorded: OpenedRun, summary: Mapping[str, Any], metrics: list[str],
     record: Mapping[str, Any], messages: list[dict[str, Any]],
 ) -> Iterator[dict[str, Any]]:  # fmt: skip
-    """Yield the scores of an episode."""
     topic, definition = summary["per_topic"][record["topic_id"]], recorded.manifest["definition"]
     scores = record["metrics"] if recorded.repeats > 1 else topic
-    usage, last = usage_of(record["notes"]) or {}, len(messages) - 1
-    read, wrote = usage.get("prompt_tokens"), usage.get("completion_tokens")
-    used = None
-    if read is not None and wrote is not None:
-        used = {"input_tokens": read, "output_tokens": wrote, "total_tokens": read + wrote}
+    used, last = tokens_of(record), len(messages) - 1
     where = {"cluster": topic["cluster"]} if topic.get("cluster") else {}
     for metric in metrics:
         if (score := scores.get(metric)) is None:

@@ -37,18 +37,8 @@ def write_trackio(
     A step of a run is an episode, in the order of play and dated by its cutoff: its metrics, the
     sum of its rewards, what it spent, its `telemetry`, and as a trace its messages, without labels.
     The config is from the manifest. A run that the project has under the same name is replaced;
-    nothing is sent.
-
-    Args:
-        runs: Directories of runs, finished or not, each alone or as ``NAME=DIR``, or folders in
-            which an integration records.
-        corpus: Their corpus, or its directory.
-        project: Name of the project.
-        answers: File of the language model's answers, for what it wrote.
-
-    Raises:
-        CorpusError: A run is of another corpus, or does not replay.
-        DataError: trackio is missing, or refuses the name of the project.
+    nothing is sent. Raise CorpusError for a run that is of another corpus, or does not replay, and
+    DataError if trackio is missing, or refuses the name of the project.
     """
     trackio = load("trackio", "writing a project of trackio")
     storage = load("trackio.sqlite_storage").SQLiteStorage

@@ -38,46 +38,17 @@ class StatedRun(OpenedRun):
         rows: Topic -> its rows.
     """
 
-    rows: dict[str, list[dict[str, Any]]]
+    def __init__(
+        self, path: Path, manifest: dict[str, Any], rows: dict[str, list[dict[str, Any]]]
+    ) -> None:
+        self.directory, self.manifest, self.rows = path, manifest, rows
+        self.task = open_task(manifest["task"])
 
     def episodes(self, every: bool = False) -> Iterator[dict[str, Any]]:
         """Yield what the file states of each episode."""
         for topic, rows in self.rows.items():
             for row in rows if every else rows[:1]:
                 yield {"topic_id": topic, "steps": [], "answers": {}, "metrics": row}
-
-
-class InspectLog(StatedRun):
-    """A finished log of a task of this project."""
-
-    def __init__(self, path: Path) -> None:
-        self.directory = path
-        with path.open("rb") as file, zipfile.ZipFile(file) as archive:
-            spec = _member(archive, file, "header.json")["eval"]
-            samples = _member(archive, file, "summaries.json")
-        about, settings = spec.get("metadata") or {}, spec.get("task_args") or {}
-        name = recorded_name(about.get("task") or spec["task"], path).removeprefix("arena/")
-        self.task = open_task(name)
-        self.rows = {}
-        for sample in samples:
-            values, of_topic = dict[str, Any](), dict(sample.get("metadata") or {})
-            for scorer, score in (sample.get("scores") or {}).items():
-                value = score["value"]
-                values |= value if isinstance(value, dict) else {scorer: value}
-                of_topic |= score.get("metadata") or {}
-            row = {key: of_topic[key] for key in ("cluster", "domain") if of_topic.get(key)}
-            row |= {n: v for n, v in values.items() if n in self.task.metrics and _is_number(v)}
-            self.rows.setdefault(str(sample["id"]), []).append(row)
-        model = spec.get("model")
-        self.manifest = {
-            "task": name, "agent": spec.get("solver") if model in (None, "none") else model,
-            "agent_options": {}, "arena": "", "seed": about.get("seed", ""),
-            "environment": {"retriever": settings.get("retriever", "unknown")},
-            "sha256": about.get("sha256", {}), "encoder": about.get("encoder"),
-            "undated": bool(about.get("undated")),
-            "definition": self.task.definition(), "topics": [*self.rows],
-            "repeats": max(map(len, self.rows.values()), default=1),
-        }  # fmt: skip
 
 
 @result_reader(".eval")
@@ -90,7 +61,7 @@ def read_inspect_log(path: Path) -> Opened:
         DataError: The file is no finished log of a task, or has no scores by its metrics.
     """
     try:
-        log = InspectLog(path)
+        log = _of_inspect(path)
     except ArenaError as error:
         raise DataError(f"{str(path)!r}: {error}") from None
     except Exception as error:  # of zip, of JSON, or of values where others are expected
@@ -98,33 +69,32 @@ def read_inspect_log(path: Path) -> Opened:
     return _stated(log)
 
 
-class Samples(StatedRun):
-    """A file of samples of Every Eval Ever that `arena export results` wrote."""
-
-    def __init__(self, path: Path) -> None:
-        self.directory, data = path, path.read_bytes()
-        beside = path.with_name(path.name.replace(SAMPLES, ".json"))
-        if not beside.is_file():
-            raise DataError(f"there is no {beside.name!r} beside it. Export the run again")
-        whole = json.loads(beside.read_bytes())
-        about = whole["eval_library"].get("additional_details") or {}
-        if "manifest" not in about:
-            raise DataError("it has no manifest of a run: `arena export results` did not write it")
-        if hashlib.sha256(data).hexdigest() != whole["detailed_evaluation_results"]["checksum"]:
-            raise DataError("it is not as it was written: the checksum beside it differs")
-        manifest = json.loads(about["manifest"])
-        if why := schema_error(manifest, _MANIFEST):
-            raise DataError(f"its manifest is damaged: {why}")
-        self.manifest = {name: value for name, value in manifest.items() if name != "files"}
-        self.task = open_task(recorded_name(manifest["task"], path))
-        rows: dict[str, dict[str, Any]] = {topic: {} for topic in manifest["topics"]}
-        for sample in map(json.loads, data.splitlines()):
-            about = dict(sample["metadata"])
-            row = rows[sample["sample_id"]].setdefault(about.pop("repeat"), about)
-            if not _is_number(score := sample["evaluation"]["score"]):
-                raise DataError(f"the score {clip(score)} is not a number")
-            row[sample["evaluation_result_id"]] = score
-        self.rows = {topic: [*each.values()] or [{}] for topic, each in rows.items()}
+def _of_inspect(path: Path) -> StatedRun:
+    with path.open("rb") as file, zipfile.ZipFile(file) as archive:
+        spec = _member(archive, file, "header.json")["eval"]
+        samples = _member(archive, file, "summaries.json")
+    about, settings = spec.get("metadata") or {}, spec.get("task_args") or {}
+    name = recorded_name(about.get("task") or spec["task"], path).removeprefix("arena/")
+    task, rows = open_task(name), dict[str, list[dict[str, Any]]]()
+    for sample in samples:
+        values, of_topic = dict[str, Any](), dict(sample.get("metadata") or {})
+        for scorer, score in (sample.get("scores") or {}).items():
+            value = score["value"]
+            values |= value if isinstance(value, dict) else {scorer: value}
+            of_topic |= score.get("metadata") or {}
+        row = {key: of_topic[key] for key in ("cluster", "domain") if of_topic.get(key)}
+        row |= {n: v for n, v in values.items() if n in task.metrics and _is_number(v)}
+        rows.setdefault(str(sample["id"]), []).append(row)
+    model = spec.get("model")
+    manifest = {
+        "task": name, "agent": spec.get("solver") if model in (None, "none") else model,
+        "agent_options": {}, "arena": "", "seed": about.get("seed", ""),
+        "environment": {"retriever": settings.get("retriever", "unknown")},
+        "sha256": about.get("sha256", {}), "encoder": about.get("encoder"),
+        "undated": bool(about.get("undated")), "definition": task.definition(), "topics": [*rows],
+        "repeats": max(map(len, rows.values()), default=1),
+    }  # fmt: skip
+    return StatedRun(path, manifest, rows)
 
 
 @result_reader(SAMPLES)
@@ -135,12 +105,37 @@ def read_samples(path: Path) -> Opened:
         DataError: The file, or that of the results, is missing or damaged, or of another program.
     """
     try:
-        return _stated(Samples(path))
+        return _stated(_of_samples(path))
     except ArenaError as error:
         raise DataError(f"{str(path)!r}: {error}.".replace("..", ".")) from None
     except Exception as error:  # of JSON, or of values where others are expected
         why = f"{type(error).__name__}: {error}"
         raise DataError(f"{str(path)!r} is no file of samples beside its results: {why}.") from None
+
+
+def _of_samples(path: Path) -> StatedRun:
+    data, beside = path.read_bytes(), path.with_name(path.name.replace(SAMPLES, ".json"))
+    if not beside.is_file():
+        raise DataError(f"there is no {beside.name!r} beside it. Export the run again")
+    whole = json.loads(beside.read_bytes())
+    about = whole["eval_library"].get("additional_details") or {}
+    if "manifest" not in about:
+        raise DataError("it has no manifest of a run: `arena export results` did not write it")
+    if hashlib.sha256(data).hexdigest() != whole["detailed_evaluation_results"]["checksum"]:
+        raise DataError("it is not as it was written: the checksum beside it differs")
+    manifest = json.loads(about["manifest"])
+    if why := schema_error(manifest, _MANIFEST):
+        raise DataError(f"its manifest is damaged: {why}")
+    manifest = {**manifest, "task": recorded_name(manifest["task"], path)}
+    manifest.pop("files", None)
+    rows: dict[str, dict[str, Any]] = {topic: {} for topic in manifest["topics"]}
+    for sample in map(json.loads, data.splitlines()):
+        about = dict(sample["metadata"])
+        row = rows[sample["sample_id"]].setdefault(about.pop("repeat"), about)
+        if not _is_number(score := sample["evaluation"]["score"]):
+            raise DataError(f"the score {clip(score)} is not a number")
+        row[sample["evaluation_result_id"]] = score
+    return StatedRun(path, manifest, {s: [*each.values()] or [{}] for s, each in rows.items()})
 
 
 def _stated(log: StatedRun) -> Opened:
