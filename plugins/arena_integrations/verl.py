@@ -88,21 +88,19 @@ def compute_score(
     totals = extra_info.get(TOTALS, {"reward": 0.0, "over": False, "steps": 0})
     if "error" in totals:
         raise DataError(totals["error"])
-    if not totals.get("valid", True):  # the reward is not the agent's
-        if invalid is None:
-            raise DataError(f"a tool failed on the topic {totals['topic_id']!r}.")
-        ends = {"over": 1.0, "steps": totals["steps"], "valid": 0.0}
-        return {"score": invalid, **ends, **({"credit": "[]"} if credit else {}), **_told(totals)}
-    over, again = totals["over"], totals.get("again")
-    if again is not None:
+    valid, over, again = totals.get("valid", True), totals["over"], totals.get("again")
+    if not valid and invalid is None:  # the reward is not the agent's
+        raise DataError(f"a tool failed on the topic {totals['topic_id']!r}.")
+    if valid and again is not None:
         kept = [action for action, head in again["played"] if head in solution_str]
         if not over or len(kept) < len(again["played"]):
             sessions = _sessions_of(again["config"])
             played = play_again(sessions.env, totals["topic_id"], kept, sessions.credit)
             totals = played._asdict()
     more = {"credit": json.dumps(totals.get("credit", []))} if credit else {}
-    ends = {"over": float(over), "steps": totals["steps"], "valid": 1.0}
-    return {"score": totals["reward"], **ends, **more, **_told(totals)}
+    score = totals["reward"] if valid else invalid
+    ends = {"over": float(over), "steps": totals["steps"], "valid": float(valid)}
+    return {"score": score, **ends, **more, **_told(totals)}
 
 
 def _told(totals: Mapping[str, Any]) -> dict[str, Any]:
