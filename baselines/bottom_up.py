@@ -5,6 +5,7 @@ Bottom-up groups papers, each of them in one leaf; few-shot begins with the topi
 
 from __future__ import annotations
 
+import copy
 import math
 import re
 from collections.abc import Collection, Sequence
@@ -258,7 +259,7 @@ class Filing:
         lowest are removed, the last ones first: their papers go to the heading above, and those
         of leaves at the top to "Other".
         """
-        root = self.root.duplicate()
+        root = copy.deepcopy(self.root)
         if lost := self.lost:
             root.child(OTHER).papers += lost
         for node in reversed(root.levels()):

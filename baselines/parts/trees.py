@@ -54,11 +54,6 @@ class Topic:
             yield f"{indent}- {node.label}"
             yield from node.lines(indent + "  ")
 
-    def duplicate(self) -> Topic:
-        """Return a copy of this node and all below it."""
-        below = {name: child.duplicate() for name, child in self.children.items()}
-        return Topic(self.label, self.level, below, list(self.papers))
-
     def mind_map(self, label: str, ids: Sequence[str] = ()) -> MindMap:
         """Return the mind-map; `ids` are those of the papers 1, 2, ...."""
         below = tuple(child.mind_map(child.label, ids) for child in self.children.values())

@@ -39,12 +39,10 @@ class _Remembering(Sampler):
         self._read()  # a file of something else is refused now
 
     def open(self, topics: Mapping[str, Drawn]) -> None:
-        """Take the topics to draw from."""
         super().open(topics)
         self._keys = {s: f"{each.tasks.sha256[:16]}/{each.topic_id}" for s, each in topics.items()}
 
     def _read(self) -> dict[str, Any]:
-        """Return the memory as it is now."""
         if self._state is None or not self._state.exists():
             return self.memory
         with suppress(ValueError, OSError):  # a directory is none, either

@@ -93,7 +93,16 @@ class DatedDataset:
 
     def docs_store(self) -> Any:
         """Return ir_datasets' store: ``get(doc_id)`` and ``get_many(doc_ids)``."""
-        return _store(self._corpus)
+        view = self._corpus.at(_END)
+
+        class Store(load("ir_datasets", "docs_store()").indices.Docstore):  # type: ignore[misc]
+            def get_many_iter(self, doc_ids: Iterable[str]) -> Iterator[Doc]:
+                for each in doc_ids:
+                    if each in view:
+                        paper = view.paper(each)
+                        yield Doc(paper.id, paper.title, paper.abstract, paper.date)
+
+        return Store(Doc)
 
     def _docs(self) -> Iterator[Doc]:
         import pyarrow.parquet as pq
@@ -142,19 +151,6 @@ class _Sliced:
         if isinstance(key, slice):
             return islice(self._docs, key.start, key.stop, key.step)
         return next(islice(self._docs, key, None))
-
-
-def _store(corpus: Corpus) -> Any:
-    view = corpus.at(_END)
-
-    class Store(load("ir_datasets", "docs_store()").indices.Docstore):  # type: ignore[misc]
-        def get_many_iter(self, doc_ids: Iterable[str]) -> Iterator[Doc]:
-            for each in doc_ids:
-                if each in view:
-                    paper = view.paper(each)
-                    yield Doc(paper.id, paper.title, paper.abstract, paper.date)
-
-    return Store(Doc)
 
 
 def register(

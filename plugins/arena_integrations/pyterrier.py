@@ -31,7 +31,7 @@ _NEVER = "9999-12-31"
 class _Dated(pt.Transformer):
     """Has the view of the corpus for each row: that of its ``before``, and of no later day."""
 
-    def __init__(self, corpus: Corpus | str | Path, before: str | None) -> None:
+    def __init__(self, corpus: Corpus | str | Path, before: str | None = None) -> None:
         super().__init__()
         self._corpus = Corpus.resolve(corpus)
         self._latest = None if before is None else str(parse_cutoff(before))
@@ -109,9 +109,6 @@ class InReach(_Dated):
         corpus: A built corpus, or its directory.
         before: As in `DatedRetriever`.
     """
-
-    def __init__(self, corpus: Corpus | str | Path, before: str | None = None) -> None:
-        super().__init__(corpus, before)
 
     def transform(self, inp: DataFrame) -> DataFrame:
         """Return the rows whose paper exists, ranked again."""
