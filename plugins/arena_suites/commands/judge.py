@@ -176,14 +176,13 @@ def sample(
     """
     from arena.corpus import Corpus
     from arena_suites.judging import RUBRICS
-    from arena_suites.judging.samples import draw
+    from arena_suites.judging.samples import Wanted, draw, read_abstracts
 
     opened = None if corpus is None else Corpus.open(corpus, tasks=tasks)
     rubric = rubric and RUBRICS.resolve(rubric)
-    key = draw(
-        what, sources or (), output, opened, rubric, n, seed, overwrite=overwrite, per_run=per_run,
-        figures=figures, abstracts=abstracts,
-    )  # fmt: skip
+    known = read_abstracts(abstracts) if abstracts else {}
+    wanted = Wanted(sources or (), opened, rubric, figures, known)
+    key = draw(what, wanted, output, n, seed, overwrite, per_run)
     path = Path(output)
     print(
         f"{path}: {key.counts['items']} of {count(key.counts['decided'], 'decision')}, "

@@ -53,11 +53,21 @@ class Item(NamedTuple):
 
 
 class Wanted(NamedTuple):
-    """The inputs of a reader of decisions: see the arguments of `draw`."""
+    """What decisions are drawn from.
 
+    Attributes:
+        sources: For ``mind-maps`` and ``statements`` the folders of judged runs; for ``matches``
+            and ``themes`` what ``arena evaluate bloom-eval --json`` printed; else none.
+        corpus: Corpus of the runs, or whose topics and mind-maps are checked.
+        rubric: Rubric by which mind-maps were judged; needed for them.
+        figures: Folder of the figures that ``extracted`` maps were read from.
+        abstracts: Topic -> abstract, which no corpus has, lest an agent read it.
+    """
+
+    sources: Sequence[str]
     corpus: Corpus | None
     rubric: str | None
-    figures: Path | None
+    figures: str | None
     abstracts: Mapping[str, str]
 
     def opened(self) -> Corpus:
@@ -67,21 +77,11 @@ class Wanted(NamedTuple):
         return self.corpus
 
 
-Read = Callable[[Sequence[str], Wanted], Iterator[Item]]
+Read = Callable[[Wanted], Iterator[Item]]
 
 
 def draw(
-    kind: str,
-    sources: Sequence[str],
-    sheet: str | Path,
-    corpus: Corpus | None = None,
-    rubric: str | None = None,
-    n: int = 50,
-    seed: int = 7,
-    overwrite: bool = False,
-    figures: str | Path | None = None,
-    abstracts: str | Path | None = None,
-    per_run: int | None = None,
+    kind: str, wanted: Wanted, sheet: str, n: int, seed: int, overwrite: bool, per_run: int | None
 ) -> Judgements:
     """Draw decisions at random; write ``SHEET.csv`` and its key, ``SHEET.key.json``.
 
@@ -90,17 +90,11 @@ def draw(
 
     Args:
         kind: One of `KINDS`.
-        sources: For ``mind-maps`` and ``statements`` the folders of judged runs; for ``matches``
-            and ``themes`` what ``arena evaluate bloom-eval --json`` printed; else none.
+        wanted: What it draws from.
         sheet: CSV file with the columns of `HEADER`, whose last one is empty.
-        corpus: Corpus of the runs, or whose topics and mind-maps are checked.
-        rubric: Rubric by which mind-maps were judged; needed for them.
         n: Number of items, or of ``extracted`` maps; all if there are fewer.
         seed: Seed of the choice and of the order.
         overwrite: Whether to replace a sheet in which people have answered.
-        figures: Folder of the figures that ``extracted`` maps were read from.
-        abstracts: JSON lines of ``id``, or ``corpusid``, and ``abstract``: those of topics, which
-            no corpus has, lest an agent read them.
         per_run: In place of `n`, draw as many mind-maps of each run, or other things with an id,
             each with all its decisions, one after the other: TaxoBench, Table 5, draws ten.
 
@@ -116,11 +110,10 @@ def draw(
         raise DataError(f"{number} to draw: give an integer >= 1.")
     if not overwrite:
         _refuse_answered(Path(sheet))
+    sources, corpus = wanted.sources, wanted.corpus
     names = ", ".join(sources) or (corpus and str(corpus.directory)) or "(no source is named)"
     try:
-        place = None if figures is None else Path(figures)
-        needs = Wanted(corpus, rubric, place, _abstracts(abstracts))
-        found = list(KINDS[kind](sources, needs))
+        found = list(KINDS[kind](wanted))
     except ArenaError:
         raise
     except (LookupError, TypeError, AttributeError, ValueError):
@@ -142,7 +135,7 @@ def draw(
     key = Judgements(
         kind, dimensions, chosen[0].scale, {},
         {"items": len(items), "decided": len(found)}, items,
-        {"seed": seed, "rubric": rubric, **({"per_run": per_run} if per_run else {})},
+        {"seed": seed, "rubric": wanted.rubric, **({"per_run": per_run} if per_run else {})},
         {**files, **({"corpus": corpus.sha256} if corpus else {}), "code": code_sha256(__name__)},
     )  # fmt: skip
     atomic_write(sheet, rows.getvalue())
@@ -209,12 +202,12 @@ pre { white-space: pre-wrap }
 """
 
 
-def _mind_maps(sources: Sequence[str], wanted: Wanted) -> Iterator[Item]:
+def _mind_maps(wanted: Wanted) -> Iterator[Item]:
     from arena_suites.maps.formats import render
 
     if (rubric := wanted.rubric) is None:
         raise DataError("name the rubric by which the mind-maps were judged with --rubric.")
-    for run in sources:
+    for run in wanted.sources:
         judged = read_judgements(Path(run, "judgements", f"{rubric}.json"))
         played = open_finished(run, wanted.opened(), MAP)
         if judged.sha256.get(TRAJECTORIES) not in (None, played.sha256[TRAJECTORIES]):
@@ -230,9 +223,9 @@ def _mind_maps(sources: Sequence[str], wanted: Wanted) -> Iterator[Item]:
                 yield Item(run, topic, name, question, shown, score, scale=judged.scale)
 
 
-def _statements(sources: Sequence[str], *_: object) -> Iterator[Item]:
+def _statements(wanted: Wanted) -> Iterator[Item]:
     question = "Does the passage support the statement? 1 yes, 0 no"
-    for run in sources:
+    for run in wanted.sources:
         for report in read_sealed(Path(run, "judgements", "statements.json"))["reports"].values():
             for row in report["cited"]:
                 if row["outcome"] in ("match", "mismatch", "not_found"):
@@ -250,8 +243,8 @@ def _pairs(metrics: Mapping[str, tuple[int, int]], question: str) -> Read:
     paired with the one that shares most words with it.
     """
 
-    def read(sources: Sequence[str], *_: object) -> Iterator[Item]:
-        for path in sources:
+    def read(wanted: Wanted) -> Iterator[Item]:
+        for path in wanted.sources:
             for topic, details in read_json(Path(path))["details"].items():
                 for metric, (ours, theirs) in metrics.items():
                     rows = details.get(metric, {}).get("rows", ())
@@ -285,7 +278,7 @@ _OF_A_MAP = {
 """The two judgements of ResearchArena, section 3.3 and Table 4."""
 
 
-def _extracted(_: object, wanted: Wanted) -> Iterator[Item]:
+def _extracted(wanted: Wanted) -> Iterator[Item]:
     from arena_suites.maps.formats import render
 
     tasks = TaskSet(wanted.opened())
@@ -301,9 +294,9 @@ def _extracted(_: object, wanted: Wanted) -> Iterator[Item]:
                 yield Item("corpus", topic.id, name, question, shown, 1, picture)
 
 
-def _abstracts(path: str | Path | None) -> dict[str, str]:
-    """Return id -> abstract of the lines of a file that have one."""
-    rows = (row for _, _, row in json_lines(path) if row) if path else ()
+def read_abstracts(path: str) -> dict[str, str]:
+    """Return id -> abstract of JSON lines of ``id``, or ``corpusid``, and ``abstract``."""
+    rows = (row for _, _, row in json_lines(path) if row)
     return {str(row.get("id", row.get("corpusid"))): str(row.get("abstract") or "") for row in rows}
 
 
@@ -313,7 +306,7 @@ def _about(topic: Topic, wanted: Wanted) -> str:
     return "\n".join(filter(None, known))
 
 
-def _picture(figures: Path | None, topic: str, figure: str | None) -> str:
+def _picture(figures: str | None, topic: str, figure: str | None) -> str:
     """Return a figure as HTML, or why it cannot be shown."""
     folder = folder_name(topic)
     if figure is None or folder is None:
@@ -321,19 +314,19 @@ def _picture(figures: Path | None, topic: str, figure: str | None) -> str:
     if figures is None:
         return "Name the folder of figures with --figures to see it here."
     try:
-        return f'<img alt="{escape(figure)}" src="{data_url(figures / folder / figure)}">'
+        return f'<img alt="{escape(figure)}" src="{data_url(Path(figures, folder, figure))}">'
     except DataError as error:
         return escape(f"{figure} {error}.")
 
 
-def _selected(_: object, wanted: Wanted) -> Iterator[Item]:
+def _selected(wanted: Wanted) -> Iterator[Item]:
     question = "Is this paper a survey of a field? 1 yes, 0 no"
     for topic in TaskSet(wanted.opened()).topics.values():
         shown = f"PAPER\n{_about(topic, wanted)}"
         yield Item("corpus", topic.id, "selected", question, shown, 1)
 
 
-def _domains(_: object, wanted: Wanted) -> Iterator[Item]:
+def _domains(wanted: Wanted) -> Iterator[Item]:
     question = "Is this the domain in which the subject of the topic is applied? 1 yes, 0 no"
     for topic in TaskSet(wanted.opened()).topics.values():
         if topic.domain:
