@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
@@ -34,32 +34,44 @@ _SAYS = re.compile(r"\b(introduction|conclusions?|concluding|discussion)\b", re.
 @checked
 def make_digests(
     directory: str | Path,
-    input_name: str,
-    llm: Mapping[str, Any],
+    input: str,
+    llm_option: dict[str, Any] | None = None,
     *,
     surveys: Sequence[str] | int | None = None,
-    every: bool = False,
+    all: bool = False,
     characters: Annotated[int, Ge(1)] = 20_000,
     overwrite: bool = False,
 ) -> dict[str, Any]:
     """Let a language model make the digest of each paper of a corpus, from the paper's text alone.
 
     The digests appear whole or not at all. The answers are kept in the store of `arena.llm`: after
-    a kill the same call asks only for those that are missing. The options are those of
-    ``arena-corpus digest --help``: `llm` has ``model``, ``prompts``, a folder with a template that
-    replaces the input's, and options of `arena.llm.Client`; `every` is for all searchable papers,
-    in place of what the `surveys` have: the references in reach, and the papers of mind-maps.
+    a kill the same call asks only for those that are missing. What the `surveys` have are the
+    references in reach, and the papers of mind-maps.
+
+    Args:
+        directory (DIR): A built corpus.
+        input (NAME): Input to make (`arena list paper_texts`).
+        llm_option: Option of the model's client (docs/llm.md), or prompts=DIR with own templates.
+        surveys (IDS|N): Only references of these surveys, ids with commas or the first N.
+        all: Digest every paper that can be found, for episodes that search.
+        characters: Most characters of a paper in a request.
+        overwrite: Replace the digests of that input once the new ones are made.
+
+    Example:
+        arena-corpus digest demo/synthetic --input summary --llm-option model=gpt-4o
 
     Returns:
         The manifest of the digests, whose ``counts`` has ``papers``, ``digests`` and ``failed``,
         papers for which the answer was refused or could not be read twice; ``failed.jsonl`` lists
         them.
     """
-    name = PAPER_TEXTS.resolve(input_name)
+    name = PAPER_TEXTS.resolve(input)
     kind = PAPER_TEXTS.get(name)
     if kind.prompts is None or not layout.INDEX_NAME.fullmatch(name):
         raise DataError(f"the input {clip(name)} has no digests. See `arena list paper_texts`.")
-    client, templates, config = open_model(llm, {name: Fields(("title", "text"))}, kind.prompts)
+    client, templates, config = open_model(
+        llm_option or {}, {name: Fields(("title", "text"))}, kind.prompts
+    )
     question = Question(templates[name], kind.read)
     root = Path(os.path.realpath(directory))
     corpus = Corpus.open(root)
@@ -71,13 +83,13 @@ def make_digests(
                 f"{str(root)!r} has digests {name!r} already. Pass --overwrite to replace them."
             )
 
-    ids = _chosen(corpus, surveys, every)
+    ids = _chosen(corpus, surveys, all)
     wanted: dict[str, Any] = {
         "format_version": layout.PART_VERSION,
         "input": name,
         "corpus": corpus.sha256,
         "heading": kind.heading,
-        "papers": "all" if every else "references",
+        "papers": "all" if all else "references",
         "config": config,
         "papers_sha256": sha256_json(ids),
     }

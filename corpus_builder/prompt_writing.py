@@ -7,7 +7,7 @@ import datetime as dt
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
@@ -18,6 +18,7 @@ from arena.corpus import Corpus
 from arena.errors import DataError
 from arena.kit.files import atomic_write
 from arena.kit.options import checked
+from arena.kit.workdir import exclusive_lock
 from arena.llm import Failure, Fields, ParseError, Question, ask_many, unfenced, without_thoughts
 from arena.tasks import PROMPT_LEVELS, TaskSet, choose_topics
 from corpus_builder.asking import ask_records, open_model
@@ -156,7 +157,7 @@ class SurveyText(NamedTuple):
 def write_prompts(
     source: str | Path,
     output: str | Path,
-    llm: Mapping[str, Any],
+    llm_option: dict[str, Any] | None = None,
     *,
     surveys: Sequence[str] | int | None = None,
     characters: Annotated[int, Ge(1)] = 20_000,
@@ -167,17 +168,26 @@ def write_prompts(
     survey as cutoff, is asked for once more, and left out if the second one has a fault, too. The
     answers are kept in the store of `arena.llm`: after a kill the same call asks only for what is
     missing. Of a corpus the model reads article, outline and mind-map, of a file in the format of
-    ``jsonl`` ``abstract``, ``sections`` and ``article``. The options are those of
-    ``arena-corpus prompts --help``.
+    ``jsonl`` ``abstract``, ``sections`` and ``article``.
 
     A line of `output`, ordered by id, has ``id``, ``prompts``, ``domain`` (one of `DOMAINS` or
     `UNKNOWN`; that of the survey if it has one) and ``failed`` (level -> reason).
+
+    Args:
+        source (DIR|FILE): A built corpus, or surveys as JSON lines.
+        output (FILE): JSON lines to write, for `arena-corpus build SOURCE --prompts FILE`.
+        llm_option: Option of the model's client (docs/llm.md), or prompts=DIR with own templates.
+        surveys (IDS|N): Only these surveys, ids with commas or the first N.
+        characters: Most characters of a survey's text, the abstract first, in a request.
+
+    Example:
+        arena-corpus prompts demo/synthetic --output prompts.jsonl --llm-option model=gpt-4o
 
     Returns:
         ``config`` (model, settings, templates) and ``counts``: ``surveys``, the prompts of each
         level, ``failed`` and ``unknown`` domains.
     """
-    client, templates, config = open_model(llm, TEMPLATES, PROMPTS)
+    client, templates, config = open_model(llm_option or {}, TEMPLATES, PROMPTS)
     client.check()
     of_corpus = Path(source).is_dir()
     subjects = list(_of_corpus(source, surveys) if of_corpus else _of_file(source, surveys))
@@ -204,12 +214,13 @@ def write_prompts(
     written = ask_records(
         subjects, partial(map, line_of), 1, total=len(subjects), desc="prompts", unit="survey"
     )
-    lines = []
-    for _, line in written:
-        unknown = line["domain"] == UNKNOWN
-        counts.update([*line["prompts"], *["failed"] * len(line["failed"]), *["unknown"] * unknown])
-        lines.append(json.dumps(line, ensure_ascii=False) + "\n")
-    atomic_write(output, "".join(lines))
+    lines, output = [], Path(output)
+    with exclusive_lock(output.absolute().with_name(f".{output.name}.lock"), output):
+        for _, line in written:
+            failed = ["failed"] * len(line["failed"])
+            counts.update([*line["prompts"], *failed, *["unknown"] * (line["domain"] == UNKNOWN)])
+            lines.append(json.dumps(line, ensure_ascii=False) + "\n")
+        atomic_write(output, "".join(lines))
     texts = {name: template.text for name, template in templates.items()}
     config |= {"characters": characters, "prompts": texts}
     names = ("surveys", *PROMPT_LEVELS, "failed", "unknown")

@@ -54,14 +54,14 @@ def select_surveys(
     any_licence: bool = False,
     venue: str | None = None,
     judge: str = "rules",
-    judge_option: Mapping[str, Any] | None = None,
+    judge_option: dict[str, Any] | None = None,
     citations: str | Path | None = None,
     top: Annotated[int, Ge(1)] | None = None,
     sources: str | Path | None = None,
     prompts: str | Path | None = None,
     max_surveys: Annotated[int, Ge(1)] | None = None,
     seed: int = 0,
-    form: Literal["reportbench", "bloom-eval"] = "reportbench",
+    format: Literal["reportbench", "bloom-eval"] = "reportbench",
 ) -> dict[str, Any]:
     """Select surveys and write them, with their references and prompts, as ReportBench's data.
 
@@ -72,10 +72,35 @@ def select_surveys(
     for its cutoff (2.1.2). With `sources` a record has its text under ``sections``, for the author
     of prompts, and ``listed_titles``, which no prompt may contain. The draw takes the domains in
     turn (section 2.1.3), and one prompt of each survey; without `prompts` a domain is the archive
-    of the first category. The options are those of ``arena-corpus select --help``; `form` is
-    ``--format``. In the form of Bloom-Eval each survey with a source is ``TOPIC.md``, its text and
-    list; topics are ``cs_01`` and so on, or ``gs_01`` of other fields, and
+    of the first category. In the form of Bloom-Eval each survey with a source is ``TOPIC.md``, its
+    text and list; topics are ``cs_01`` and so on, or ``gs_01`` of other fields, and
     ``experimental_topics.csv`` lists them as the released table does.
+
+    Args:
+        metadata (FILE): arXiv's metadata as JSON lines, plain or gzip.
+        output (DIR): Directory to write.
+        title (REGEX): What a title must contain, in any case.
+        since (DATE): First day of a first version: YYYY-MM-DD, YYYY-MM or YYYY.
+        before (DATE): First day out of reach: YYYY-MM-DD, YYYY-MM (its first day) or YYYY
+            (1 January).
+        unpublished: Keep papers whose comments do not call them published or accepted.
+        journal_ref: Keep papers with a journal reference, too.
+        any_licence: Keep papers that may not be shared, too.
+        venue (REGEX): What the journal or the comments must contain.
+        judge (NAME): Judge of title and abstract: rules, llm or all.
+        judge_option: Option of the judge, such as model=NAME of llm (docs/surveys.md).
+        citations (FILE): JSON lines of arxiv_id and citation_count, for --top.
+        top: Keep the most cited of computer science, and as many of other fields.
+        sources (DIR): LaTeX sources: a folder ID or an archive ID.tar.gz for each paper; one
+            without a source or without references is left out. Prompts are written of their text.
+        prompts (FILE): What `arena-corpus prompts DIR/ReportBench_selected.jsonl` wrote; a paper
+            without a prompt is left out.
+        max_surveys: Draw this many, the domains in turn (default: all).
+        seed: Seed of the draw, and of the level of each prompt.
+        format: Whose data DIR is like; bloom-eval has a report for each topic.
+
+    Example:
+        arena-corpus select arxiv.jsonl.gz --sources tex --max-surveys 100 --output selected
 
     Returns:
         ``config``, ``sha256`` of what was read, ``counts`` of what each step left, and the numbers
@@ -88,7 +113,7 @@ def select_surveys(
     config = {
         "title": title, "since": since, "before": before, "unpublished": unpublished,
         "journal_ref": journal_ref, "any_licence": any_licence, "venue": venue, "judge": judge,
-        "top": top, "max_surveys": max_surveys, "seed": seed, "format": form,
+        "top": top, "max_surveys": max_surveys, "seed": seed, "format": format,
     }  # fmt: skip
     judged_by = make_judge(JUDGES.resolve(judge), judge_option or {})
     counts: dict[str, int] = {"papers": 0}
@@ -170,7 +195,7 @@ def select_surveys(
 
     with staged_directory(output, check, manifest=_MANIFEST) as new:
         write_json(new / _MANIFEST, report)
-        if form == "bloom-eval":
+        if format == "bloom-eval":
             order = sorted(chosen, key=lambda id_: (-cited.get(id_, 0), id_))
             _write_topics(new, [records[id_] for id_ in order], articles, cited, venues)
             return report

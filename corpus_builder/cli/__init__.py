@@ -6,10 +6,10 @@ from collections.abc import Collection, Sequence
 
 from arena.cli.app import Parser, add_group, command_line, main_command
 from arena.cli.commands import commands_of
-from corpus_builder.cli.build import SUMMARY, add_asked, add_build, download_s2orc
-from corpus_builder.cli.collections import add_collections, download_openalex
+from corpus_builder.cli.build import SUMMARY, add_asked, add_build, add_work, show_s2orc
+from corpus_builder.cli.collections import add_collections, show_works
 from corpus_builder.cli.info import card, index, info, verify
-from corpus_builder.cli.made import digest, prompts, select, tasks
+from corpus_builder.cli.made import show_digests, show_prompts, show_selection, tasks
 from corpus_builder.cli.sharing import export_dataset, freeze
 
 
@@ -30,12 +30,36 @@ def make_parser(asked: Collection[str] | None = None) -> Parser:
     )
     add_build(commands, asked)
     group = add_group(commands, "download", SUMMARY, "SOURCE")
-    add_asked(group, asked, "s2orc", download_s2orc)
-    add_asked(group, asked, "openalex", download_openalex)
+    add_work(
+        group, asked, "s2orc", "corpus_builder.download.s2:download", show_s2orc,
+        "Datasets of a release of Semantic Scholar, through its Datasets API.",
+    )  # fmt: skip
+    add_work(
+        group, asked, "openalex", "corpus_builder.download.openalex:download_works", show_works,
+        "Works of OpenAlex, through its API: what a search finds, or what is around your papers.",
+    )  # fmt: skip
     add_collections(group, asked)
     group = add_group(commands, "export", "Write a corpus for other programs.", "FORMAT")
     add_asked(group, asked, "dataset", export_dataset)
-    for function in (card, digest, freeze, index, info, prompts, select, tasks, verify):
+    add_asked(commands, asked, "card", card)
+    add_work(
+        commands, asked, "digest", "corpus_builder.digest:make_digests", show_digests,
+        "Let a model digest the papers that surveys cite; the same command resumes after a break.",
+        word="directory",
+    )  # fmt: skip
+    for function in (freeze, index, info):
+        add_asked(commands, asked, function.__name__, function)
+    add_work(
+        commands, asked, "prompts", "corpus_builder.prompt_writing:write_prompts", show_prompts,
+        "Let a model write prompts for surveys; the same command resumes after a break.",
+        word="source",
+    )  # fmt: skip
+    add_work(
+        commands, asked, "select", "corpus_builder.selection:select_surveys", show_selection,
+        "Select surveys from arXiv's metadata, as ReportBench and Bloom-Eval select theirs.",
+        word="metadata",
+    )  # fmt: skip
+    for function in (tasks, verify):
         add_asked(commands, asked, function.__name__, function)
     for name, added in commands_of("arena-corpus").get("", {}).items():
         add_asked(commands, asked, name, added)

@@ -7,6 +7,7 @@ import sys
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 from arena.cli.app import (
@@ -17,42 +18,18 @@ from arena.cli.app import (
     print_json,
     resumable,
 )
-from arena.kit.options import Option, options_of
+from arena.cli.run import parse_topics
+from arena.kit.lazy import load
+from arena.kit.options import Option, options_of, parameters_of
 from arena.text.display import count, printable
 from corpus_builder.cli.info import print_card
 
+_OPTION = inspect.Parameter.KEYWORD_ONLY
 SUMMARY = "Fetch the files of a release; killed at any moment, the same command continues."
 
 
-def download_s2orc(
-    *,
-    output: str,
-    release: str = "latest",
-    datasets: tuple[str, ...] = ("papers", "abstracts", "citations", "s2orc"),
-    parallel: int = 4,
-    base_url: str = "https://api.semanticscholar.org/datasets/v1",
-    json: bool = False,
-) -> None:
-    """Datasets of a release of Semantic Scholar, through its Datasets API.
-
-    Args:
-        output (DIR): A new directory, or one to continue.
-        release (ID): Release such as 2024-02-06.
-        datasets (NAMES): Datasets with commas.
-        parallel: Files at once.
-        base_url (URL): Address of the API.
-
-    Example:
-        arena-corpus download s2orc --release latest --output DIR
-    """
-    from corpus_builder.download import download
-
-    with resumable():
-        report = download(output, release, datasets, parallel=parallel, base_url=base_url,
-                          on_message=printer(json))  # fmt: skip
-    if json:
-        print_json(report)
-        return
+def show_s2orc(report: dict[str, Any], _: Mapping[str, Any]) -> None:
+    """Say what of a release is complete, and what was fetched now."""
     files = count(sum(report["datasets"].values()), "file is", "files are")
     now = f"{report['files']:,} fetched now ({format_bytes(report['bytes'])})"
     print(f"release {report['release']}: {files} complete; {now}.")
@@ -105,6 +82,55 @@ def add_asked(
         add_command(commands, name, function, summary=summary, **more)
     else:
         commands.add_parser(name, help=summary)
+
+
+def add_work(
+    commands: Any,
+    asked: Collection[str] | None,
+    name: str,
+    place: str,
+    show: Callable[[dict[str, Any], Mapping[str, Any]], None],
+    summary: str,
+    word: str = "",
+) -> None:
+    """Add a command with the options of the function that does its work, at ``module:name``.
+
+    `show` prints what the function has returned, from that and the options, unless JSON is asked
+    for. `word` is the parameter that has no option's name; ``surveys`` are ids or a number.
+    """
+    if asked is not None and name not in asked:
+        commands.add_parser(name, help=summary)
+        return
+    module, _, function = place.partition(":")
+    work = getattr(load(module, "this command"), function)
+    known = parameters_of(work)
+
+    def command(*, json: bool, **given: Any) -> None:
+        say = {"on_message": printer(json)} if "on_message" in known else {}
+        if "surveys" in given:
+            given["surveys"] = _surveys(given["surveys"], given[word])
+        with resumable():
+            report = work(**given, **say)
+        if json:
+            print_json(report)
+        else:
+            show(report, given)
+
+    shown = [each for each in known.values() if each.name != "on_message"]
+    options = [
+        each.replace(kind=each.POSITIONAL_OR_KEYWORD if each.name == word else each.KEYWORD_ONLY)
+        for each in [*shown, inspect.Parameter("json", _OPTION, default=False, annotation=bool)]
+    ]
+    command.__signature__ = inspect.Signature(options)  # type: ignore[attr-defined]
+    command.__doc__ = work.__doc__
+    add_command(commands, name, command, summary=summary)
+
+
+def _surveys(text: str | None, corpus: str) -> Any:
+    from arena.tasks import TaskSet
+
+    is_number = text is not None and text.isdigit() and Path(corpus).is_dir()
+    return parse_topics(text, TaskSet(corpus).topics if is_number else ())
 
 
 def add_build(commands: Any, asked: Collection[str] | None) -> None:
@@ -228,8 +254,6 @@ def _build_release(
         executor (NAME): Executor of the tasks: local or ray.
         overwrite: Replace a corpus in DIR.
     """
-    from pathlib import Path
-
     from arena.corpus import layout
     from corpus_builder.stages import plan, read_config, run_stages
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from arena.cli.app import print_json, resumable
@@ -12,43 +12,12 @@ from corpus_builder.cli.build import add_asked, format_bytes, printer
 from corpus_builder.collections import collections
 
 
-def download_openalex(
-    *,
-    output: str,
-    before: str,
-    papers: int = 10_000,
-    query: str | None = None,
-    seeds: str | None = None,
-    hops: int = 1,
-    base_url: str = "https://api.openalex.org",
-    json: bool = False,
-) -> None:
-    """Works of OpenAlex, through its API: what a search finds, or what is around your papers.
-
-    Args:
-        output (DIR): A new folder, or one to continue.
-        papers: End once there are so many works.
-        query (TEXT): What to search for.
-        seeds (FILE): Papers of yours, with DOIs or arXiv identifiers, whose references and
-            citations are wanted.
-        hops: How often to follow references and citations, 1 to 3 times.
-        base_url (URL): Address of the API.
-
-    Example:
-        arena-corpus download openalex --query "dense retrieval" --before 2024-01-01 --output DIR
-    """
-    from corpus_builder.download.openalex import WORKS, download_works
-
-    with resumable():
-        report = download_works(output, before, papers, query=query, seeds=seeds, hops=hops,
-                                base_url=base_url, on_message=printer(json))  # fmt: skip
-    if json:
-        print_json(report)
-        return
+def show_works(report: dict[str, Any], given: Mapping[str, Any]) -> None:
+    """Say how many works of OpenAlex are here, and what to do next."""
     left_out = "".join(f"; {number:,} {why}" for why, number in report["left_out"].items())
     works, calls = count(report["works"], "work is", "works are"), count(report["calls"], "call")
     print(f"{works} here, {calls} for ${report['dollars']:.4f} made now{left_out}.")
-    file = shlex.quote(f"{output}/{WORKS}")
+    file = shlex.quote(f"{given['output']}/works.jsonl")
     print(f"Next: arena-corpus build library --papers {file} --output DIR")
 
 

@@ -1,14 +1,13 @@
-"""``arena-corpus tasks``, ``digest``, ``prompts`` and ``select``: made of corpora, and for them."""
+"""``arena-corpus tasks``, and what ``digest``, ``prompts`` and ``select`` have made."""
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Any, Literal
+from collections.abc import Mapping
+from typing import Any
 
-from arena.cli.app import print_json, resumable
+from arena.cli.app import print_json
 from arena.cli.run import parse_topics
 from arena.dates import UNDATED
-from arena.kit.workdir import exclusive_lock
 from arena.text.display import count, printable
 from corpus_builder.cli.info import print_rows
 
@@ -77,47 +76,8 @@ def tasks(
     print_rows([*shown, ("sha256", manifest["tasks_sha256"])])
 
 
-def digest(
-    directory: str,
-    *,
-    input: str,
-    llm_option: dict[str, Any] | None = None,
-    surveys: str | None = None,
-    all: bool = False,
-    characters: int = 20_000,
-    overwrite: bool = False,
-    json: bool = False,
-) -> None:
-    """Let a model digest the papers that surveys cite; the same command resumes after a break.
-
-    Args:
-        directory (DIR): A built corpus.
-        input (NAME): Input to make (`arena list paper_texts`).
-        llm_option: Option of the model's client (docs/llm.md), or prompts=DIR with own templates.
-        surveys (IDS|N): Only references of these surveys, ids with commas or the first N.
-        all: Digest every paper that can be found, for episodes that search.
-        characters: Most characters of a paper in a request.
-        overwrite: Replace the digests of that input once the new ones are made.
-
-    Example:
-        arena-corpus digest demo/synthetic --input summary --llm-option model=gpt-4o
-    """
-    from arena.tasks import TaskSet
-    from corpus_builder.digest import make_digests
-
-    with resumable():
-        manifest = make_digests(
-            directory,
-            input,
-            llm_option or {},
-            surveys=parse_topics(surveys, () if surveys is None else TaskSet(directory).topics),
-            every=all,
-            characters=characters,
-            overwrite=overwrite,
-        )
-    if json:
-        print_json(manifest)
-        return
+def show_digests(manifest: dict[str, Any], _: Mapping[str, Any]) -> None:
+    """Say how many digests `make_digests` has made."""
     name, counts = manifest["input"], manifest["counts"]
     text = f"{name} of {counts['digests']:,} of {count(counts['papers'], 'paper')}"
     print(printable(f"{text} by {manifest['config']['model']}", 1000))
@@ -125,39 +85,10 @@ def digest(
         print(f"The others failed; digest/{name}/failed.jsonl says why. Their abstract is shown.")
 
 
-def prompts(
-    source: str,
-    *,
-    output: str,
-    llm_option: dict[str, Any] | None = None,
-    surveys: str | None = None,
-    characters: int = 20_000,
-    json: bool = False,
-) -> None:
-    """Let a model write prompts for surveys; the same command resumes after a break.
-
-    Args:
-        source (DIR|FILE): A built corpus, or surveys as JSON lines.
-        output (FILE): JSON lines to write, for `arena-corpus build SOURCE --prompts FILE`.
-        llm_option: Option of the model's client (docs/llm.md), or prompts=DIR with own templates.
-        surveys (IDS|N): Only these surveys, ids with commas or the first N.
-        characters: Most characters of a survey's text, the abstract first, in a request.
-
-    Example:
-        arena-corpus prompts demo/synthetic --output prompts.jsonl --llm-option model=gpt-4o
-    """
+def show_prompts(report: dict[str, Any], given: Mapping[str, Any]) -> None:
+    """Say how many prompts `write_prompts` has written."""
     from arena.tasks import PROMPT_LEVELS
-    from corpus_builder.prompt_writing import write_prompts
 
-    chosen = parse_topics(surveys, ())
-    lock = Path(output).absolute().with_name(f".{Path(output).name}.lock")
-    with resumable(), exclusive_lock(lock, Path(output)):
-        report = write_prompts(
-            source, output, llm_option or {}, surveys=chosen, characters=characters
-        )
-    if json:
-        print_json(report)
-        return
     counts = report["counts"]
     levels = ", ".join(f"{counts[level]:,} {level}" for level in PROMPT_LEVELS)
     print(
@@ -166,75 +97,18 @@ def prompts(
         )
     )
     if counts["failed"]:
-        print(f"{count(counts['failed'], 'prompt')} failed; the key `failed` of {output} says why.")
+        failed = count(counts["failed"], "prompt")
+        print(f"{failed} failed; the key `failed` of {given['output']} says why.")
     if counts["unknown"]:
         print(f"{count(counts['unknown'], 'survey is', 'surveys are')} of unknown domain.")
 
 
-def select(
-    metadata: str,
-    *,
-    output: str,
-    title: str = "survey|review",
-    since: str = "2020",
-    before: str | None = None,
-    unpublished: bool = False,
-    journal_ref: bool = False,
-    any_licence: bool = False,
-    venue: str | None = None,
-    judge: str = "rules",
-    judge_option: dict[str, Any] | None = None,
-    citations: str | None = None,
-    top: int | None = None,
-    sources: str | None = None,
-    prompts: str | None = None,
-    max_surveys: int | None = None,
-    seed: int = 0,
-    format: Literal["reportbench", "bloom-eval"] = "reportbench",
-    json: bool = False,
-) -> None:
-    """Select surveys from arXiv's metadata, as ReportBench and Bloom-Eval select theirs.
-
-    Args:
-        metadata (FILE): arXiv's metadata as JSON lines, plain or gzip.
-        output (DIR): Directory to write.
-        title (REGEX): What a title must contain, in any case.
-        since (DATE): First day of a first version: YYYY-MM-DD, YYYY-MM or YYYY.
-        unpublished: Keep papers whose comments do not call them published or accepted.
-        journal_ref: Keep papers with a journal reference, too.
-        any_licence: Keep papers that may not be shared, too.
-        venue (REGEX): What the journal or the comments must contain.
-        judge (NAME): Judge of title and abstract: rules, llm or all.
-        judge_option: Option of the judge, such as model=NAME of llm (docs/surveys.md).
-        citations (FILE): JSON lines of arxiv_id and citation_count, for --top.
-        top: Keep the most cited of computer science, and as many of other fields.
-        sources (DIR): LaTeX sources: a folder ID or an archive ID.tar.gz for each paper; one
-            without a source or without references is left out. Prompts are written of their text.
-        prompts (FILE): What `arena-corpus prompts DIR/ReportBench_selected.jsonl` wrote; a paper
-            without a prompt is left out.
-        max_surveys: Draw this many, the domains in turn (default: all).
-        seed: Seed of the draw, and of the level of each prompt.
-        format: Whose data DIR is like; bloom-eval has a report for each topic.
-
-    Example:
-        arena-corpus select arxiv.jsonl.gz --sources tex --max-surveys 100 --output selected
-    """
-    from corpus_builder.selection import select_surveys
-
-    with resumable():
-        report = select_surveys(
-            metadata, output, title=title, since=since, before=before, unpublished=unpublished,
-            journal_ref=journal_ref, any_licence=any_licence, venue=venue, judge=judge,
-            judge_option=judge_option, citations=citations, top=top, sources=sources,
-            prompts=prompts, max_surveys=max_surveys, seed=seed, form=format,
-        )  # fmt: skip
-    if json:
-        print_json(report)
-        return
+def show_selection(report: dict[str, Any], given: Mapping[str, Any]) -> None:
+    """Say what each step of `select_surveys` has left."""
     print_rows([(name.replace("_", " "), f"{n:,}") for name, n in report["counts"].items()])
     for kind in ("domains", "venues"):
         print_rows([(f"{number:,}", printable(name)) for name, number in report[kind].items()])
-    if sources is None and report["domains"]:
+    if given["sources"] is None and report["domains"]:
         print(
             "No references: name LaTeX sources with --sources for what `build reportbench` or "
             "`evaluate bloom-eval` reads."

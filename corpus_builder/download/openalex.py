@@ -46,7 +46,7 @@ _FIELDS = (
 def download_works(
     output: str | Path,
     before: str | dt.date,
-    papers: Annotated[int, Ge(1)],
+    papers: Annotated[int, Ge(1)] = 10_000,
     *,
     query: str | None = None,
     seeds: str | Path | None = None,
@@ -60,6 +60,21 @@ def download_works(
     papers of any format of a library, these by DOI or arXiv identifier, and what they cite and what
     cites them, `hops` times. It ends once there are `papers` works; the last page counts whole. The
     key is that in the environment variable ``OPENALEX_API_KEY``; it is in no file, message or log.
+
+    Args:
+        output (DIR): A new folder, or one to continue.
+        before (DATE): First day out of reach: YYYY-MM-DD, YYYY-MM (its first day) or YYYY
+            (1 January).
+        papers: End once there are so many works.
+        query (TEXT): What to search for.
+        seeds (FILE): Papers of yours, with DOIs or arXiv identifiers, whose references and
+            citations are wanted.
+        hops: How often to follow references and citations, 1 to 3 times.
+        base_url (URL): Address of the API.
+        on_message: Called with each line of progress.
+
+    Example:
+        arena-corpus download openalex --query "dense retrieval" --before 2024-01-01 --output DIR
 
     Returns:
         ``works``, ``calls`` made now, their ``dollars``, ``seeds`` that were looked up, and works

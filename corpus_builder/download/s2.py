@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import ExitStack, closing
 from functools import partial
 from pathlib import Path
@@ -52,7 +52,7 @@ def object_name(link: object) -> str:
 def download(
     output: str | Path,
     release: str = "latest",
-    datasets: Sequence[str] = DATASETS,
+    datasets: tuple[str, ...] = DATASETS,
     *,
     parallel: Annotated[int, Interval(ge=1, le=64)] = 4,
     base_url: str = BASE_URL,
@@ -60,8 +60,16 @@ def download(
 ) -> dict[str, Any]:
     """Fetch datasets of a release of Semantic Scholar; continue where an earlier call stopped.
 
-    The options are those of ``arena-corpus download s2orc --help``. `on_message` gets each line of
-    progress.
+    Args:
+        output (DIR): A new directory, or one to continue.
+        release (ID): Release such as 2024-02-06.
+        datasets (NAMES): Datasets with commas.
+        parallel: Files at once.
+        base_url (URL): Address of the API.
+        on_message: Called with each line of progress.
+
+    Example:
+        arena-corpus download s2orc --release latest --output DIR
 
     Returns:
         ``release``, ``datasets`` (name -> number of files), and of this call the number of

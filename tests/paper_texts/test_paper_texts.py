@@ -194,7 +194,7 @@ def test_digests_of_references_are_no_labels(corpus):
     ):
         with pytest.raises(DataError, match="a digest would be a label"):
             make_env(corpus, name, paper_text="summary", **arguments)
-    digested(corpus, "summary", every=True, overwrite=True)
+    digested(corpus, "summary", all=True, overwrite=True)
     for name in ("arena/Discovery-v0", "arena/Pipeline-v0"):
         env = playing(corpus, "sv:1", name, paper_text="summary")
         assert act(env, "read", paper_id="p:old")["heading"] == "Abstract and summary"
@@ -231,7 +231,7 @@ def test_the_batteries_cover_the_argument(synthetic, tmp_path):
     corpus = tmp_path / "corpus"
     shutil.copytree(synthetic, corpus)
     digested(corpus, "summary")
-    digested(corpus, "contributions", every=True)
+    digested(corpus, "contributions", all=True)
     report = audit(corpus, 600)
     assert report.findings == []
     audited = {name for name in report.environments if "paper_text=" in name}
@@ -243,7 +243,7 @@ def test_the_batteries_cover_the_argument(synthetic, tmp_path):
 
 
 def test_an_audit_finds_a_digest_of_the_wrong_paper(corpus, monkeypatch):
-    digested(corpus, "summary", every=True)
+    digested(corpus, "summary", all=True)
     monkeypatch.setattr(
         "arena.corpus.digests.Digests.text", lambda self, paper_id: "Problem: another one."
     )
