@@ -5,12 +5,11 @@ from __future__ import annotations
 import json
 import shlex
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from arena.corpus import layout
-from arena.kit.files import read_json
+from arena.kit.files import json_value
 from arena.retrieval import engine_of
 
 
@@ -64,7 +63,5 @@ def index_command(
 
 def _peek(directory: Path) -> dict[str, Any]:
     """Return a manifest that may be damaged; nothing if it cannot be read at all."""
-    with suppress(ValueError):
-        if isinstance(manifest := read_json(directory / layout.MANIFEST), dict):
-            return manifest
-    return {}
+    manifest = json_value(directory / layout.MANIFEST)
+    return manifest if isinstance(manifest, dict) else {}

@@ -26,6 +26,7 @@ __all__ = [
     "sealed",
     "sha256_file",
     "sha256_json",
+    "sync_path",
     "write_json",
 ]  # fmt: skip
 
@@ -76,18 +77,19 @@ def atomic_write(path: str | os.PathLike[str], data: str | bytes) -> None:
     finally:
         with suppress(OSError):  # it was never made, for one in a read-only directory
             temporary.unlink()
-    _sync_directory(target.parent)
-
-
-def _sync_directory(directory: Path) -> None:
     # Without it a power failure may undo the rename, which has succeeded. Some systems cannot open
     # a directory, and some network file systems refuse.
     with suppress(OSError):
-        descriptor = os.open(directory, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
+        sync_path(target.parent)
+
+
+def sync_path(path: Path) -> None:
+    """Make a file, or the names in a directory, reach the disk."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
 
 
 def read_json(source: Path | str | bytes) -> Any:
@@ -101,10 +103,10 @@ def read_json(source: Path | str | bytes) -> Any:
         raise ValueError(str(error)) from None
 
 
-def json_value(text: Any) -> Any:
-    """Return the value of a JSON text; None for null and for what is not JSON."""
+def json_value(source: Any) -> Any:
+    """Return the JSON value in a file or a text; None for null and for what is not JSON."""
     with suppress(ValueError, TypeError):
-        return read_json(text)
+        return read_json(source)
     return None
 
 

@@ -18,7 +18,14 @@ from typing import Any, NamedTuple
 from filelock import FileLock, Timeout
 
 from arena.errors import ArenaError, CorpusError
-from arena.kit.files import TEMPORARY_SUFFIX, read_json, schema_error, sha256_json, write_json
+from arena.kit.files import (
+    TEMPORARY_SUFFIX,
+    json_value,
+    schema_error,
+    sha256_json,
+    sync_path,
+    write_json,
+)
 
 __all__ = [
     "LOCK", "REPLACED", "OutputKind", "atomic_directory", "clear_temporary", "exclusive_lock",
@@ -75,11 +82,8 @@ def output_directory(
 
 def read_manifest_of(directory: Path, kind: OutputKind) -> dict[str, Any] | None:
     """Return the manifest in `directory`, or None if it contains no work of this kind."""
-    with suppress(ValueError):
-        manifest = read_json(directory / kind.manifest)
-        if schema_error(manifest, kind.keys) is None:
-            return manifest  # type: ignore[no-any-return]
-    return None
+    manifest = json_value(directory / kind.manifest)
+    return manifest if schema_error(manifest, kind.keys) is None else None
 
 
 @contextmanager
@@ -221,7 +225,7 @@ def publish(new: Path, output: Path) -> None:
         if old.exists():
             old.rename(output)
         raise
-    _sync_one(output.parent)
+    sync_path(output.parent)
 
 
 def restore(new: Path, output: Path) -> None:
@@ -235,12 +239,4 @@ def restore(new: Path, output: Path) -> None:
 def sync(directory: Path) -> None:
     """Make all files and names reach the disk before a rename does."""
     for path in (*directory.rglob("*"), directory):
-        _sync_one(path)
-
-
-def _sync_one(path: Path) -> None:
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+        sync_path(path)

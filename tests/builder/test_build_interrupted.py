@@ -34,7 +34,7 @@ MOMENTS = {
     "when staged": "b.database = die",
     "before the manifest": "b.write_json = die",
     "between two renames": between_two_renames("c"),
-    "after the rename": "workdir._sync_one = lambda path: path.name == sys.argv[-1] and die()",
+    "after the rename": "workdir.sync_path = lambda path: path.name == sys.argv[-1] and die()",
 }
 
 
