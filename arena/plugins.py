@@ -43,7 +43,7 @@ from arena.kit.code import (
     own_packages,
     source_sha256,
 )
-from arena.kit.options import check_options
+from arena.kit.options import check_options, read_docstring
 
 T = TypeVar("T")
 D = TypeVar("D")
@@ -221,11 +221,7 @@ class Registry(Generic[T]):
 
     def describe(self) -> dict[str, str]:
         """Return the first docstring line of every object (empty if none), in name order."""
-        lines = {}
-        for name in self.names():
-            text = (inspect.getdoc(self.get(name)) or "").strip()
-            lines[name] = text.splitlines()[0] if text else ""
-        return lines
+        return {name: read_docstring(self.get(name)).summary for name in self.names()}
 
     def own_names(self) -> list[str]:
         """Return the names that this project itself registers; loads no plug-in."""
