@@ -21,11 +21,13 @@ from arena.errors import (
     did_you_mean,
 )
 from arena.kit.options import check_names, check_options, parameters_of
+from arena.llm import LLMAgent
 from arena.mindmap.extractors import EXTRACTORS
 from arena.runs.players import ORACLE, AgentFactory
 from arena.runs.trajectories import TRAJECTORIES
 from arena.tasks import TaskSet, choose_topics, open_task, play_order, with_text
 from arena_suites.experiments.config import FINDS, Experiment, Row, directory_of
+from arena_suites.experiments.judges import judge_of
 from corpus_builder.settings import Place
 
 JUDGED = "judge."
@@ -165,8 +167,6 @@ def reported_metrics(experiment: Experiment) -> dict[str, dict[str, str]]:
 
 def _check_judge(experiment: Experiment) -> None:
     """Refuse options of a judge that could not read the first finished run."""
-    from arena_suites.experiments.judges import judge_of
-
     for name, reported in reported_metrics(experiment).items():
         judge = judge_of(open_task(experiment.tables[name].task))
         if judge and experiment.judge and any(m.startswith(JUDGED) for m in reported.values()):
@@ -185,8 +185,6 @@ def _scored_name(task: str, metric: str) -> str:
 
 
 def _judged_name(task: str, metric: str) -> str:
-    from arena_suites.experiments.judges import judge_of
-
     name, judge = metric.removeprefix(JUDGED), judge_of(open_task(task))
     if judge is None:
         raise DataError(f"{clip(metric)} judges a report or a mind-map; {task!r} has none.")
@@ -198,8 +196,6 @@ def _judged_name(task: str, metric: str) -> str:
 
 def _agent(experiment: Experiment, row: Row) -> tuple[str | type[Agent], dict[str, Any]]:
     """Return the agent of a row and its options, with those of all language models."""
-    from arena.llm import LLMAgent
-
     agent = row.agent
     if agent == ORACLE:
         return agent, row.options
@@ -218,8 +214,6 @@ def _agent(experiment: Experiment, row: Row) -> tuple[str | type[Agent], dict[st
 
 
 def _asks(kind: Any) -> bool:
-    from arena.llm import LLMAgent
-
     return isinstance(kind, type) and issubclass(kind, LLMAgent)
 
 
