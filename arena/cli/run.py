@@ -82,8 +82,9 @@ def run(
     from arena.corpus import Corpus
     from arena.envs import EnvConfig
     from arena.envs.config import merged
+    from arena.llm.outcomes import describe_answers
     from arena.runs import run as play
-    from arena.runs.trajectories import TRAJECTORIES
+    from arena.runs.trajectories import TRAJECTORIES, read_episodes
     from arena.tasks import TaskSet
 
     started = time.monotonic()
@@ -118,7 +119,8 @@ def run(
         print_json(summary)
         return
     print_summary(summary, summary["agent"])
-    for line in (*_refused(episodes), *_answered(episodes)):
+    answers = describe_answers((r["topic_id"], r["notes"]) for r in read_episodes(episodes))
+    for line in (*_refused(episodes), *(printable(each, 400) for each in answers)):
         print(line)
     if before == episodes.stat().st_size:
         print("The run was finished before: no episode was played.")
@@ -140,14 +142,6 @@ def _refused(episodes: Path) -> Iterator[str]:
         yield f"{refused.total()} of {count(steps, 'action')} were refused, for example:"
     for kind, times in refused.most_common(3):
         yield f"{count(times, 'time'):>12}: {printable(kinds[kind], 150)}"
-
-
-def _answered(episodes: Path) -> Iterator[str]:
-    from arena.llm.outcomes import describe_answers
-    from arena.runs.trajectories import read_episodes
-
-    for line in describe_answers((r["topic_id"], r["notes"]) for r in read_episodes(episodes)):
-        yield printable(line, 400)
 
 
 def rescore(
