@@ -35,12 +35,8 @@ _FREE = ("retriever", "retriever_options", "retrievers", "reward", "reward_optio
 class _Entry(NamedTuple):
     """A run with a row; `found` is None for a baseline, which was played here."""
 
-    directory: Path
+    run: OpenedRun
     found: Verification | None = None
-
-    @property
-    def run(self) -> OpenedRun:
-        return OpenedRun(self.directory)
 
 
 Track = tuple[Comparison, dict[str, _Entry]]
@@ -51,7 +47,6 @@ def write_board(
     corpus: Corpus | str | Path,
     output: str | Path,
     *,
-    tasks: str | Path | None = None,
     played: Sequence[str] = (),
     topics: Sequence[str] | int | None = None,
     agents: Sequence[str] | None = None,
@@ -65,9 +60,8 @@ def write_board(
 
     Args:
         submissions: Runs or archives of runs, each alone or as ``NAME=PATH``.
-        corpus: The corpus of the board, or its directory.
+        corpus: The corpus of the board with the task set that is played, or its directory.
         output: Directory of the site.
-        tasks: Directory of the task set that is played, if any.
         played: Tasks that have a track also without a submission.
         topics: Topics that an entry must have played, as `arena.run` takes them; by default all.
         agents: Baselines; by default the agents of the package that ask no model.
@@ -76,7 +70,7 @@ def write_board(
     Returns:
         The content of ``results.json``.
     """
-    corpus, output = Corpus.resolve(corpus, tasks), Path(output)
+    corpus, output = Corpus.resolve(corpus), Path(output)
     places = _named(submissions)
     configs = {_track(config): config for config in (EnvConfig(task=task) for task in played)}
     entered, apart = {track: dict[str, _Entry]() for track in configs}, dict[str, str]()
@@ -88,7 +82,7 @@ def write_board(
                 found = verify(directory, corpus, limits=limits)
                 if not found.verified:
                     raise DataError(found.reason)
-                entry = _Entry(directory, found)
+                entry = _Entry(OpenedRun(directory), found)
                 track = _track(config := entry.run.config())
                 configs.setdefault(track, config)
                 entered.setdefault(track, {})[name] = entry
@@ -165,16 +159,16 @@ def _play(
     for agent in agents or baselines():
         with suppress(AgentError):
             run(corpus, config, agent, folder / agent, topics=topics)
-            played.append(_Entry(folder / agent))
+            played.append(_Entry(OpenedRun(folder / agent)))
     if not played:
         raise DataError(f"no baseline plays the task {config.task!r} with these settings.")
     played.sort(key=lambda entry: -_headline(entry))
-    return {f"{entry.directory.name}, {config.retriever}": entry for entry in played}
+    return {f"{entry.run.directory.name}, {config.retriever}": entry for entry in played}
 
 
 def _headline(entry: _Entry) -> float:
     """Return the mean by which a run is ranked."""
-    mean = read_json(entry.directory / "metrics.json")["mean"]
+    mean = read_json(entry.run.directory / "metrics.json")["mean"]
     return mean[entry.run.manifest["definition"]["headline"]] or 0.0
 
 
@@ -193,11 +187,11 @@ def _compared(
                 raise DataError(f"{len(lacking)} of {len(wanted)} topics were not played.")
             if name in shown:
                 raise DataError("it has the name of a baseline. Name it: NAME=PATH.")
-            compare([rivals[best].directory, entry.directory], common=True, corpus=corpus)
+            compare([rivals[best].run.directory, entry.run.directory], common=True, corpus=corpus)
             shown[name] = entry
         except (ArenaError, *DAMAGED) as error:
-            apart[name] = str(error).replace(str(entry.directory), name)
-    runs = [f"{name}={entry.directory}" for name, entry in shown.items()]
+            apart[name] = str(error).replace(str(entry.run.directory), name)
+    runs = [f"{name}={entry.run.directory}" for name, entry in shown.items()]
     return compare(runs, best, common=True, corpus=corpus), shown
 
 
@@ -208,7 +202,7 @@ def _results(comparison: Comparison, entries: Mapping[str, _Entry]) -> dict[str,
         found = entries[each.name].found
         made["runs"][each.name] |= {
             "baseline": found is None,
-            "manifest": sha256_file(entries[each.name].directory / MANIFEST),
+            "manifest": sha256_file(entries[each.name].run.directory / MANIFEST),
             "budget": each.manifest["budget"],
             "floors": each.metrics.get("floors"),
             "claims": found and found.claims,
@@ -237,7 +231,7 @@ def _write_pages(
         for place, (name, entry) in enumerate(entries.items()):
             runs.append({"name": name, "place": place, "page": f"run-{place}.html#episodes"})
             page = site / track / f"run-{place}.html"
-            write_page([f"{name}={entry.directory}"], page, corpus, labels=False)
+            write_page([f"{name}={entry.run.directory}"], page, corpus, labels=False)
         own = values | {"runs": runs, "run_of": {run["name"]: run for run in runs}}
         for metric in comparison.metrics:
             page = site / track / f"{metric.metric}.html"
