@@ -21,7 +21,7 @@ import numpy as np
 
 from arena.kit.kernels import kernel, kth_largest
 
-BLOCK = 65536  # 512 kB of sums: a second-level cache; a power of two, to be a mask
+BLOCK = 32768  # 256 kB of sums: half of a second-level cache; a power of two, to be a mask
 _STRIPE = 64  # documents that are skipped together; divides a block
 _FEW = 128  # up to so many hits are kept in order as they come
 _SAMPLE = 8  # documents for each hit that is wanted, for a first bound
