@@ -38,19 +38,13 @@ class EpisodeState(vf.State):  # type: ignore[misc]
     topic_id: str | None = None
     seed: int | None = None
     actions: list[dict[str, Any]] = Field(default_factory=list)
-    reward: float = 0.0
-    metrics: dict[str, float] = Field(default_factory=dict)
-    credit: list[float] = Field(default_factory=list)
+    totals: dict[str, Any] = Field(default_factory=dict)
     over: bool = False
-    termination: str = ""
-    telemetry: dict[str, int] = Field(default_factory=dict)
     error: str = ""
 
     def take(self, totals: Totals) -> None:
         """Keep what an episode has earned so far."""
-        self.reward, self.metrics, self.over = totals.reward, totals.metrics, totals.over
-        self.termination, self.telemetry = totals.termination, totals.telemetry
-        self.credit = list(totals.credit)
+        self.totals, self.over = totals._asdict(), totals.over
         if not totals.valid:
             self.error = f"a tool failed on the topic {totals.topic_id!r}."
 
@@ -182,12 +176,11 @@ class ResearchTask(vf.Task[ResearchData, EpisodeState]):  # type: ignore[misc]
             trace.state.take(await asyncio.to_thread(play_again, *episode))
         if trace.state.error:  # a reward of 0 would not be the agent's
             raise ArenaError(trace.state.error)
-        kept = ("reward", "termination", "telemetry")
-        earned = {name: getattr(trace.state, name) for name in kept}
-        earned["metrics"] = dict(trace.state.metrics)
-        if shares := trace.state.credit:
-            earned["credit"] = shares
-            earned["metrics"]["credited"] = sum(share > 0 for share in shares) / len(shares)
+        kept, totals = ("reward", "termination", "telemetry", "metrics"), trace.state.totals
+        earned = {name: totals[name] for name in kept}
+        if shares := list(totals["credit"]):
+            credited = sum(share > 0 for share in shares) / len(shares)
+            earned |= {"credit": shares, "metrics": totals["metrics"] | {"credited": credited}}
         trace.info["arena"] = earned | {"left": left}  # in the file of traces, as no state is
 
     @vf.stop  # type: ignore[untyped-decorator]
