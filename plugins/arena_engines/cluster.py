@@ -6,6 +6,7 @@ import logging
 import os
 import platform
 import socket
+from collections.abc import Mapping
 from contextlib import suppress
 from importlib import metadata
 from pathlib import Path
@@ -14,7 +15,7 @@ from typing import Any
 from arena.errors import DataError, WorkerError, clip
 from arena.version import __version__
 
-__all__ = ["connected", "versions"]
+__all__ = ["check_same", "connected", "versions"]
 
 _PATIENCE = 10.0  # seconds until a head must accept a connection
 
@@ -61,6 +62,17 @@ def versions(*distributions: str) -> dict[str, str]:
         with suppress(metadata.PackageNotFoundError):  # of an extra that this work does not need
             ours[name] = metadata.version(name)
     return ours
+
+
+def check_same(known: Mapping[str, str], here: Mapping[str, str], where: str = "") -> None:
+    """Raise WorkerError if this node differs, in what is `known` of the machine that asks."""
+    for name, theirs in known.items():
+        if (ours := here.get(name)) != theirs:
+            has = f"has {name} {ours[:12]}" if ours else f"lacks {name}"
+            raise WorkerError(
+                f"the Ray node {platform.node()} {has}{where}, the machine that asks "
+                f"{theirs[:12]}. All need the same versions, and the same files at the same path."
+            )
 
 
 def _users_cluster() -> str:

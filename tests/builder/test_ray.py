@@ -143,21 +143,28 @@ def test_no_cluster_answers(monkeypatch: pytest.MonkeyPatch, address: str, reply
         list(make_executor("ray", None).run(abs, [1]))
 
 
-def called(expected: dict[str, str], probe: tuple[str, str] | None = None) -> Any:
-    guarded = ray_executor.guard(expected, probe, 0.0)
-    return guarded(pickle.dumps(abs), pickle.dumps(-3))
+def called(known: dict[str, str], probe: tuple[str, str] | None = None) -> Any:
+    return ray_executor.run_on_node((known, probe, [], pickle.dumps(abs)), pickle.dumps(-3))
+
+
+def test_a_node_with_other_versions() -> None:
+    with pytest.raises(WorkerError, match=r"has numpy .*, the machine that asks 0\.1"):
+        called({"numpy": "0.1"})
+    with pytest.raises(WorkerError, match=r"lacks pyserini, the machine that asks 1\.6"):
+        called({"pyserini": "1.6"})
 
 
 def test_a_node_that_does_not_see_the_files(tmp_path: Path, monkeypatch: Any) -> None:
-    monkeypatch.setattr("arena.executors.limit_threads", lambda: None)
+    monkeypatch.setattr(ray_executor, "limit_threads", lambda: None)
+    monkeypatch.setattr(ray_executor, "_PATIENCE", 0.0)
     probe = tmp_path / "probe"
     for content in (None, "", "another token"):
         if content is not None:
             probe.write_text(content)
-        refusal, _ = called({}, (str(probe), "token"))
-        assert f"does not share '{tmp_path}' with this machine" in refusal
+        with pytest.raises(WorkerError, match=f"does not share '{tmp_path}' with this machine"):
+            called({}, (str(probe), "token"))
     probe.write_text("token")
-    assert called({}, (str(probe), "token")) == (None, 3)
+    assert called({}, (str(probe), "token")) == 3
 
 
 def test_without_ray(monkeypatch: pytest.MonkeyPatch) -> None:

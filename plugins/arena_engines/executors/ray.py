@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import pickle
+import platform
 import secrets
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import time
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any, ClassVar, TypeVar
 
 from arena.errors import WorkerError, clip
-from arena.executors import Executor, executor
+from arena.executors import Executor, executor, limit_threads
 from arena.kit.lazy import require
-from arena.plugins import loaded_files
-from arena_engines.cluster import connected, versions
+from arena.plugins import load, loaded_files
+from arena_engines.cluster import check_same, connected, versions
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -41,13 +43,12 @@ class Ray(Executor):
     def __init__(self, workers: int | None = None) -> None:
         super().__init__(workers)
         require("the executor ray", "ray")
-        self._ray: Any = None  # the module, once it is connected
         self._pending: list[Any] = []
 
     @property
     def workers(self) -> int:
         """Number of tasks that run at once."""
-        return self._workers or max(1, int(self._connected().cluster_resources().get("CPU", 1)))
+        return self._workers or max(1, int(connected().cluster_resources().get("CPU", 1)))
 
     def run(self, function: Callable[[T], R], tasks: Iterable[T]) -> Iterator[R]:
         """Yield the result of each task as it completes, in any order."""
@@ -56,13 +57,13 @@ class Ray(Executor):
         if first is None:
             return
         queue = chain([first], queue)
-        ray = self._connected()
+        ray = connected()
         check_capacity(ray.nodes(), MEMORY)
         with _probe_file(getattr(first, "directory", None)) as probe:
-            guarded = guard(versions(*DISTRIBUTIONS), probe, _PATIENCE, loaded_files())
-            call = ray.remote(num_cpus=1, memory=MEMORY, max_retries=_RETRIES)(guarded)
+            call = ray.remote(num_cpus=1, memory=MEMORY, max_retries=_RETRIES)(run_on_node)
             # One copy in the cluster's memory, whatever the number of tasks.
-            shared = ray.put(ray.cloudpickle.dumps(function))
+            pickled = ray.cloudpickle.dumps(function)
+            shared = ray.put((versions(*DISTRIBUTIONS), probe, loaded_files(), pickled))
             try:
                 while True:
                     for task in islice(queue, max(0, self.workers - len(self._pending))):
@@ -76,26 +77,18 @@ class Ray(Executor):
                 self._cancel()
 
     def close(self) -> None:
-        """Kill the tasks and leave the cluster."""
-        if self._ray is not None:
-            self._cancel()
-        self._ray = None
+        """Kill the tasks."""
+        self._cancel()
 
     def _cancel(self) -> None:
         for reference in self._pending:
-            self._ray.cancel(reference, force=True)
+            connected().cancel(reference, force=True)
         self._pending = []
-
-    def _connected(self) -> Any:
-        if self._ray is None:
-            self._ray = connected()
-        return self._ray
 
 
 def _result(ray: Any, reference: Any) -> Any:
-    """Return what a task returned, or raise what it raised."""
     try:
-        refusal, value = ray.get(reference)
+        return ray.get(reference)
     except (ray.exceptions.RayTaskError, ray.exceptions.UnserializableException) as error:
         if isinstance(cause := getattr(error, "cause", None), Exception):
             raise cause from None
@@ -107,69 +100,37 @@ def _result(ray: Any, reference: Any) -> Any:
             "processes may have been killed for want of memory. The same command continues; give "
             "it fewer --workers, or look at the nodes with `ray status`."
         ) from None
-    if refusal is not None:
-        raise WorkerError(refusal)
-    return value
 
 
-# The nodes: every node must run the same code and see the same files.
+def run_on_node(
+    shared: tuple[dict[str, str], tuple[str, str] | None, list[str], bytes], task: bytes
+) -> Any:
+    """Run a pickled function on a pickled task, if this node is fit for it.
 
-
-def guard(
-    expected: dict[str, str],
-    probe: tuple[str, str] | None,
-    patience: float,
-    files: Sequence[str] = (),
-) -> Callable[[bytes, bytes], tuple[str | None, Any]]:
-    """Return a function that runs a pickled function on a pickled task, if its node is fit for it.
-
-    The returned function travels by value, so that it also runs on a node that lacks this project.
-    It loads the plug-ins in `files`, and returns (None, the result), or (why the node is refused,
-    None).
+    What the tasks share are the versions that every node must have, a file with its content that
+    it must see, the plug-ins to load, and the function.
     """
+    known, probe, files, function = shared
+    check_same(known, versions(*DISTRIBUTIONS))
+    deadline = time.monotonic() + _PATIENCE
+    while probe is not None and not _is_visible(*probe):
+        if time.monotonic() > deadline:
+            raise WorkerError(
+                f"the Ray node {platform.node()} does not share {str(Path(probe[0]).parent)!r} "
+                "with this machine. Put input and output on a file system that all nodes see, "
+                "under the same path."
+            )
+        time.sleep(0.2)
+    limit_threads()
+    load(files)
+    return pickle.loads(function)(pickle.loads(task))
 
-    def run_on_node(function: bytes, task: bytes) -> tuple[str | None, Any]:
-        import time
-        from importlib import import_module, metadata
-        from pathlib import Path
-        from platform import node, python_version
 
-        def version(package: str) -> Any:
-            try:
-                if package == "researcharena":
-                    return import_module("arena").__version__
-                return metadata.version(package) if package != "Python" else python_version()
-            except ImportError:
-                return None
-
-        def is_visible(path: str, token: str) -> bool:
-            try:
-                return Path(path).read_text(encoding="ascii") == token
-            except OSError:
-                return False
-
-        for package, here in expected.items():
-            if (there := version(package)) != here:
-                has = f"has {package} {there}" if there else f"lacks {package}"
-                return (
-                    f"the Ray node {node()} {has}, this machine {here}. Install the same "
-                    "everywhere: other versions may write other bytes."
-                ), None
-        deadline = time.monotonic() + patience
-        while probe is not None and not is_visible(*probe):
-            if time.monotonic() > deadline:
-                return (
-                    f"the Ray node {node()} does not share {str(Path(probe[0]).parent)!r} with "
-                    "this machine. Put input and output on a file system that all nodes see, under "
-                    "the same path."
-                ), None
-            time.sleep(0.2)
-        base = import_module("arena.executors")
-        base.limit_threads()
-        base.load(files)
-        return None, pickle.loads(function)(pickle.loads(task))
-
-    return run_on_node
+def _is_visible(path: str, token: str) -> bool:
+    try:
+        return Path(path).read_text(encoding="ascii") == token
+    except OSError:
+        return False
 
 
 def check_capacity(nodes: list[dict[str, Any]], memory: int) -> None:

@@ -8,8 +8,6 @@ the day count the whole lists up to the cutoff, whose places are looked up and n
 from __future__ import annotations
 
 import os
-import platform
-import threading
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
@@ -20,10 +18,10 @@ from annotated_types import Ge, Gt
 
 from arena.errors import ArenaError, DataError, WorkerError, clip
 from arena.kit.files import sha256_file
-from arena.kit.lazy import require
+from arena.kit.lazy import once, require
 from arena.plugins import load, loaded_files
 from arena.retrieval.base import RETRIEVERS, Combiner, Ranking, Request, Retriever, Scope, retriever
-from arena_engines.cluster import connected, versions
+from arena_engines.cluster import check_same, connected, versions
 
 _MANIFEST = "manifest.json"
 DISTRIBUTIONS = ("numba", "numpy", "PyStemmer")
@@ -63,8 +61,6 @@ class RayRetriever(Combiner):
             )
         require("the retriever ray", "ray")
         self._engine, self._shards, self._seconds = engine, shards, seconds
-        self._joining = threading.Lock()
-        self._cluster: _Cluster | None = None
 
     @property
     def config(self) -> dict[str, Any]:
@@ -81,17 +77,15 @@ class RayRetriever(Combiner):
             (self._engine.prepared(query), k, (scope.end, scope.excluded))
             for query, k, scope in requests
         ]
-        found = self._joined().search(asked, self._seconds)
+        found = self._cluster.search(asked, self._seconds)
         return [
             _merged([ranking for ranking in rankings if ranking is not None], k)
             for (_, k, _), rankings in zip(asked, found, strict=True)
         ]
 
-    def _joined(self) -> _Cluster:
-        with self._joining:
-            if self._cluster is None:
-                self._cluster = _Cluster(self._engine, self._shards)
-            return self._cluster
+    @once
+    def _cluster(self) -> _Cluster:
+        return _Cluster(self._engine, self._shards)
 
 
 class _Cluster:
@@ -187,13 +181,8 @@ class Shard:
         engine, directory, options, files = self._given
         path = Path(directory, _MANIFEST)
         index = sha256_file(path) if path.is_file() else "none"
-        for what, here in (versions(*DISTRIBUTIONS) | {"index": index}).items():
-            if here != self._known[what]:
-                raise WorkerError(
-                    f"the Ray node {platform.node()} has {what} {here[:12]} in {directory!r}, the "
-                    f"machine that asks {self._known[what][:12]}. All need the same files, under "
-                    "the same path, and the same versions."
-                )
+        here = versions(*DISTRIBUTIONS) | {"index": index}
+        check_same(self._known, here, f" in {directory!r}")
         load(files)
         return RETRIEVERS.get(engine).open(Path(directory), **options)
 
