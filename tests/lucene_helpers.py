@@ -28,7 +28,7 @@ class Here(JavaProcess):
 
     segment_tokens = 16_000_000
 
-    def __init__(self, failing: str, task: str, directory: str, parent: str, *bm25: str) -> None:
+    def __init__(self, failing: str, task: str, directory: str, *bm25: str) -> None:
         self._failing, self._directory, self.versions = failing, Path(directory), {}
         self._texts: list[str] = []
         self._answer = ""

@@ -66,9 +66,8 @@ class LuceneRetriever(LexicalEngine):
         """Write a Lucene index in a process of its own; this one stays free of Java."""
         documents = []
         process = JavaProcess(
-            "the lucene index cannot be written",
-            "write", str(directory / SEGMENT), str(os.getpid()),
-        )  # fmt: skip
+            "the lucene index cannot be written", "write", str(directory / SEGMENT)
+        )
         with contextlib.closing(process):
             for document, text in texts:
                 terms = analyze(text)
@@ -134,7 +133,7 @@ class LuceneRetriever(LexicalEngine):
         segment = self._directory / SEGMENT
         process = JavaProcess(
             f"{str(segment)!r} cannot be searched",
-            "search", str(segment), str(os.getpid()), str(self._k1), str(self._b),
+            "search", str(segment), str(self._k1), str(self._b),
         )  # fmt: skip
         try:
             documents, segments = process.receive()["shape"]

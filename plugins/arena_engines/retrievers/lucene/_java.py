@@ -80,7 +80,6 @@ class Java:
         self.lucene("search.IndexSearcher").setMaxClauseCount(2**31 - 1)
 
     def __call__(self, name: str) -> Any:
-        """Return a class by its full name."""
         return self._classes(name)
 
     def lucene(self, name: str) -> Any:
@@ -94,7 +93,6 @@ class Java:
 
 @cache
 def start() -> Java:
-    """Start Java, unless it runs."""
     jar, java_home = requirements()
     config = importlib.import_module("jnius_config")
     os.environ["JAVA_HOME"] = str(java_home)
@@ -110,7 +108,6 @@ def start() -> Java:
 
 
 def class_file() -> bytes:
-    """Return the class file of `SIMILARITY`."""
     return zlib.decompress(base64.b85decode(_COMPRESSED))
 
 

@@ -5,8 +5,6 @@ A written index has one segment, its documents in the order in which they came.
 
 from __future__ import annotations
 
-import contextlib
-import ctypes
 import itertools
 import json
 import os
@@ -23,7 +21,6 @@ from arena.kit.process import cores
 from arena_engines.retrievers.lucene import _java
 
 FIELD = "text"
-_PR_SET_PDEATHSIG = 1
 _SEGMENT_TOKENS = 16_000_000  # terms that are gathered in memory
 _MEMORY_MB = 256.0
 _LONGEST_TERM = 1024  # of 255 characters, each up to two of Java's
@@ -126,22 +123,16 @@ class _Scope:
     """
 
     def __init__(
-        self,
-        searcher: Any,
-        documents: int,
-        end: int,
-        excluded: tuple[int, ...],
-        of_scope: bool,
-        query: Callable[[_Scope, str], Any],
+        self, index: Index, end: int, excluded: tuple[int, ...], of_scope: bool, *counted: int
     ) -> None:
-        self.searcher = searcher
+        self.searcher, whole = index.searcher(*counted), index.shape[0]
         edges = [-1, *excluded, end]
         self.ranges = [(low + 1, high) for low, high in itertools.pairwise(edges) if low + 1 < high]
         self.hidden = None
-        if end > documents // 2:
-            self.hidden = [*((d, d + 1) for d in excluded), (end, documents)]
-        self.all_count = not of_scope or self.ranges == [(0, documents)]
-        self.query = lru_cache(_TERMS)(partial(query, self))
+        if end > whole // 2:
+            self.hidden = [*((d, d + 1) for d in excluded), (end, whole)]
+        self.all_count = not of_scope or self.ranges == [(0, whole)]
+        self.query = lru_cache(_TERMS)(partial(index.query, self))
 
 
 class Index:
@@ -165,7 +156,7 @@ class Index:
         leaves = reader.leaves()
         self.shape = [reader.maxDoc(), leaves.size()]
         self._leaf = leaves.get(0) if leaves.size() else None
-        self._scope = lru_cache(_SCOPES)(self._new_scope)
+        self._scope = lru_cache(_SCOPES)(partial(_Scope, self))
 
     def search(
         self,
@@ -196,9 +187,8 @@ class Index:
         with self._lock:
             return str(self._json.writeValueAsString(collector.topDocs()))
 
-    def _new_scope(
-        self, end: int, excluded: tuple[int, ...], of_scope: bool, documents: int, length: int
-    ) -> _Scope:
+    def searcher(self, documents: int, length: int) -> Any:
+        """Return Lucene's searcher with the statistics of so many documents and terms."""
         with self._lock:
             similarity = self._similarity()
             similarity.documents = documents
@@ -206,9 +196,9 @@ class Index:
             searcher = self._lucene("search.IndexSearcher")(self._reader)
             searcher.setSimilarity(similarity)
             searcher.setQueryCache(None)
-        return _Scope(searcher, self.shape[0], end, excluded, of_scope, self._query)
+            return searcher
 
-    def _query(self, scope: _Scope, term: str) -> Any:
+    def query(self, scope: _Scope, term: str) -> Any:
         """Return the query for a term with its document frequency; None if it has none."""
         term_query = self._lucene("search.TermQuery")
         with self._lock:
@@ -284,16 +274,9 @@ def failure(error: Exception, of_files: str) -> str:
     return json.dumps({"failure": kind, "why": why.splitlines()[0] if why else repr(error)})
 
 
-def main(task: str, directory: str, parent: str, k1: str = "0", b: str = "0") -> None:
-    """Write what comes in, or search, for the process `parent`; answers go to standard output."""
+def main(task: str, directory: str, k1: str = "0", b: str = "0") -> None:
+    """Write what comes in, or search, until the input ends; answers go to standard output."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the process that asks
-    if task == "write":
-        # The system ends this process with its parent, also while Java is busy and nothing is read.
-        # A thread that searches may end before its process: there the end of the input is the sign.
-        with contextlib.suppress(OSError, AttributeError):  # not on Linux
-            ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
-        if os.getppid() != int(parent):
-            os._exit(1)
     output = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)  # whatever else prints does not get between
 
