@@ -123,23 +123,14 @@ def finish(
 
 
 def check_output(output: Path, overwrite: bool) -> None:
-    """Check that a build may write `output`.
-
-    Args:
-        output: The output directory.
-        overwrite: Accept a directory that contains a corpus.
-    """
+    """Raise CorpusError unless a build may write `output`, or replace the corpus in it."""
     check_place(output, "corpus", _corpus_names(output), overwrite)
 
 
 def check_place(output: Path, what: str, ours: Collection[str], overwrite: bool) -> None:
-    """Check that a directory may be written, or replaced.
+    """Raise CorpusError unless `output` may be written, or the `what` in it replaced.
 
-    Args:
-        output: The directory; it may be missing.
-        what: What is written.
-        ours: Names of the files of such a thing in `output`; empty if there is none.
-        overwrite: Accept a directory that contains one.
+    `ours` are the names of the files of such a thing in `output`; empty if there is none.
     """
     if not output.exists():
         return
