@@ -34,11 +34,6 @@ _FLOORS = {"other_topics": "other topics", "random": "random map"}
 _TESTS = {"fisher": "Fisher's randomization test", "student": "Student's paired t-test"}
 
 
-def heading(name: str) -> str:
-    """Return what tables and the page call a part of `Effort`; CONTRIBUTING.md explains each."""
-    return {"failed": "failed answers"}.get(name, name.replace("_", " "))
-
-
 def tables(comparison: Comparison) -> list[Table]:
     """Return all tables of a comparison."""
     listed = [*floors(comparison), means(comparison)]
@@ -208,8 +203,9 @@ def by_metric(
         rows.append([shown, None if mean is None else mean.mean, interval(mean)])
         if against is not None:
             rows[-1] += _tested(known[name], comparison) if name in known else [None] * 7
-    header = [metric.metric, "mean", _percent(comparison)]
-    header += _test_header(comparison) if against is not None else []
+    header = [metric.metric, "mean", f"{comparison.level * 100:g} % interval"]
+    if against is not None:
+        header += ["difference", header[-1], "p", "p (holm)", "wins", "ties", "losses"]
     if brief:
         compared = {pair.run for pair in pairs(comparison, metric)}
         rows = [r for r, run in zip(rows, comparison.runs, strict=True) if run.name in compared]
@@ -233,7 +229,9 @@ def searches(comparison: Comparison) -> Table:
 
 def effort(comparison: Comparison, brief: bool = False) -> Table:
     """Return what each run cost; if `brief` without the columns of zeros."""
-    names = (*_EFFORT, "unseen", *(_MODEL_EFFORT if uses_models(comparison) else ()))
+    played = [each.effort for run in comparison.runs for each in run.episodes.values()]
+    models = any(getattr(each, name) is not None for each in played for name in _MODEL_EFFORT)
+    names = (*_EFFORT, "unseen", *(_MODEL_EFFORT if models else ()))
     if any(total.seconds is not None for total in comparison.efforts.values()):
         names += ("seconds",)
     if brief:
@@ -243,7 +241,8 @@ def effort(comparison: Comparison, brief: bool = False) -> Table:
         values = [_spent(run, name) for name in names]
         rows.append([run.name, *(f"{v:,}" if isinstance(v, int) else v for v in values)])
     title = f"Effort of each run over {comparison.over}"
-    return _table(title, "effort", ["run", *map(heading, names)], rows)
+    headings = [{"failed": "failed answers"}.get(name, name.replace("_", " ")) for name in names]
+    return _table(title, "effort", ["run", *headings], rows)
 
 
 def without_gold(comparison: Comparison) -> list[Table]:
@@ -267,14 +266,6 @@ def _plays_empty(run: ComparedRun) -> bool:
 
 def _spent(run: ComparedRun, name: str) -> Any:
     return getattr(run if name == "unseen" else run.effort, name)
-
-
-def uses_models(comparison: Comparison) -> bool:
-    """Return whether any episode of any run records a language model."""
-    episodes = [episode for run in comparison.runs for episode in run.episodes.values()]
-    return any(
-        getattr(each.effort, name) is not None for each in episodes for name in _MODEL_EFFORT
-    )
 
 
 def remarks(comparison: Comparison) -> list[str]:
@@ -388,14 +379,6 @@ def _found(comparison: Comparison) -> Iterator[str]:
                 f"Warning: the difference of {pair.run}, {pair.difference:+.4f}, is smaller than "
                 "that: such runs can miss it, and overstate it where they find it."
             )
-
-
-def _percent(comparison: Comparison) -> str:
-    return f"{comparison.level * 100:g} % interval"
-
-
-def _test_header(comparison: Comparison) -> list[str]:
-    return ["difference", _percent(comparison), "p", "p (holm)", "wins", "ties", "losses"]
 
 
 def _tested(difference: PairedDifference, comparison: Comparison) -> list[Any]:
