@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import arena
 from arena.cli.app import print_json, print_table, resumable
 from arena.cli.commands import command
 from arena.dates import UNDATED
@@ -125,11 +126,10 @@ def profile(corpus: str, *, tasks: str | None = None, jobs: int = 1, json: bool 
     """
     import numpy as np
 
-    from arena.corpus import Corpus
     from arena.tasks import TaskSet
     from arena_analysis.profiling import profile as measure
 
-    opened = Corpus.open(corpus, tasks=tasks)
+    opened = arena.Corpus.open(corpus, tasks=tasks)
     with resumable():
         measured = measure(opened, jobs=jobs)
     if json:

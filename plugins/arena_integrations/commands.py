@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 from typing import Any, Literal
 
+import arena
 from arena.cli.app import print_json, print_table
 from arena.cli.commands import command
 from arena.cli.run import parse_topics
@@ -29,11 +30,10 @@ def inspect(
     Example:
         arena export inspect runs/title --corpus demo/synthetic --output logs/title.eval
     """
-    from arena.corpus import Corpus
     from arena_integrations._inspect_log import write_inspect_log
 
     Path(output).parent.mkdir(parents=True, exist_ok=True)
-    number = write_inspect_log(run, Corpus.open(corpus, tasks=tasks), output, answers)
+    number = write_inspect_log(run, arena.Corpus.open(corpus, tasks=tasks), output, answers)
     print(f"{output}: {count(number, 'sample')}")
 
 
@@ -57,7 +57,6 @@ def results(
     Example:
         arena export results runs/title --corpus demo/synthetic --format eee --output results
     """
-    from arena.corpus import Corpus
     from arena_integrations._results import write_eee, write_hf
 
     taken = {"eee": "answers date model", "hf": "dataset date", "inspect": "answers"}[format]
@@ -68,7 +67,7 @@ def results(
     if format == "inspect":
         inspect(run, corpus=corpus, output=output, tasks=tasks, answers=answers)
         return
-    opened, day = Corpus.open(corpus, tasks=tasks), date or datetime.date.today().isoformat()
+    opened, day = arena.Corpus.open(corpus, tasks=tasks), date or datetime.date.today().isoformat()
     if format == "hf":
         print(f"{output}: {write_hf(run, opened, Path(output), day, dataset)}")
         return
@@ -94,12 +93,11 @@ def messages(
     Example:
         arena export messages runs/title --corpus demo/synthetic --output sft.jsonl --reward
     """
-    from arena.corpus import Corpus
     from arena_integrations._messages import write_messages
 
     Path(output).parent.mkdir(parents=True, exist_ok=True)
     options = {"reward": reward, "text_arguments": text_arguments, "credit": credit}
-    number = write_messages(run, Corpus.open(corpus, tasks=tasks), output, answers, **options)
+    number = write_messages(run, arena.Corpus.open(corpus, tasks=tasks), output, answers, **options)
     print(f"{output}: {count(number, 'episode')}")
 
 
@@ -117,10 +115,9 @@ def trackio(
     Example:
         arena export trackio runs/title runs/scout --corpus demo/synthetic --project topics
     """
-    from arena.corpus import Corpus
     from arena_integrations._trackio_log import write_trackio
 
-    written, alarm = write_trackio(runs, Corpus.open(corpus, tasks=tasks), project, answers)
+    written, alarm = write_trackio(runs, arena.Corpus.open(corpus, tasks=tasks), project, answers)
     for name, number in written.items():
         print(f"{printable(name)}: {count(number, 'episode')}")
     print(f"Look at them: trackio show --project {project}")
@@ -163,11 +160,10 @@ def requests(
     Example:
         arena export requests --corpus demo/synthetic --prompt title --output requests.jsonl
     """
-    from arena.corpus import Corpus
     from arena.tasks import TaskSet
     from arena_integrations._requests import write_requests
 
-    opened = Corpus.open(corpus, tasks=tasks)
+    opened = arena.Corpus.open(corpus, tasks=tasks)
     number = write_requests(
         opened, output, topics=parse_topics(topics, TaskSet(opened).topics, where),
         prompt=prompt, templates=prompts,
@@ -208,7 +204,6 @@ def report_card(
     Example:
         arena report-card arena/Discovery-v0 --corpus demo/synthetic --output card.html
     """
-    from arena.corpus import Corpus
     from arena.retrieval import parse_name
     from arena.testing import audit
     from arena_integrations import _report_card as cards
@@ -218,7 +213,8 @@ def report_card(
         raise DataError(f"--topics {topics}: give 1 or more.")
     engines, ids = [str(parse_name(name)) for name in retriever or ["bm25"]], environments or None
     report = audit(corpus, actions, seed, engines, ids, (), tasks, env_option)
-    card = cards.report_card(Corpus.open(corpus, tasks=tasks), report, ids, topics, env_option)
+    opened = arena.Corpus.open(corpus, tasks=tasks)
+    card = cards.report_card(opened, report, ids, topics, env_option)
     atomic_write(page, cards.as_page(card))
     write_json(page.with_suffix(".json"), card, sort_keys=False)
     if json:
@@ -264,13 +260,12 @@ def ranker(
     Example:
         arena train ranker --corpus demo/synthetic --tasks demo/tasks --output ranker.json
     """
-    from arena.corpus import Corpus
     from arena_integrations._train_ranker import train_ranker
 
     made = train_ranker(
-        Corpus.open(corpus, tasks=tasks), output, choose=choose, test=test, max_tasks=max_tasks,
-        trees=trees,
-        leaves=leaves, seed=seed, retriever=retriever, without=without,
+        arena.Corpus.open(corpus, tasks=tasks), output, choose=choose, test=test,
+        max_tasks=max_tasks, trees=trees, leaves=leaves, seed=seed, retriever=retriever,
+        without=without,
     )  # fmt: skip
     if json:
         print_json(made)
