@@ -59,8 +59,8 @@ def make_parser(asked: Collection[str] | None = None) -> Parser:
         "Select surveys from arXiv's metadata, as ReportBench and Bloom-Eval select theirs.",
         word="metadata",
     )  # fmt: skip
-    for function in (tasks, verify):
-        add_asked(commands, asked, function.__name__, function)
+    add_asked(commands, asked, "tasks", tasks)
+    add_asked(commands, asked, "verify", verify)
     for name, added in commands_of("arena-corpus").get("", {}).items():
         add_asked(commands, asked, name, added)
     return parser
