@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-__all__ = ["kernel", "kth_largest", "say_compiling"]
+__all__ = ["descending", "kernel", "kth_largest", "say_compiling"]
 
 
 def kernel(function: Callable[..., Any] | None = None, **options: Any) -> Callable[..., Any]:
@@ -48,6 +48,30 @@ def kth_largest(values, count, k) -> Any:  # type: ignore[no-untyped-def]
             break
         low, high = (low, j) if place <= j else (i, high)
     return some[place]
+
+
+@kernel
+def descending(values, count) -> Any:  # type: ignore[no-untyped-def]
+    """Return the places of the first `count` values, the largest first; equal ones stay in order.
+
+    A merge sort from the bottom, since numba takes four times as long to compile np.argsort.
+    """
+    order, merged = np.arange(count), np.empty(count, np.int64)
+    width = np.int64(1)
+    while width < count:
+        for low in range(0, count, 2 * width):
+            middle, high = min(low + width, count), min(low + 2 * width, count)
+            left, right = low, middle
+            for place in range(low, high):
+                if right == high or (left < middle and values[order[left]] >= values[order[right]]):
+                    merged[place] = order[left]
+                    left += 1
+                else:
+                    merged[place] = order[right]
+                    right += 1
+        order, merged = merged, order
+        width *= 2
+    return order
 
 
 def say_compiling(kernel: Any) -> None:

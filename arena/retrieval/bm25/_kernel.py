@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from arena.kit.kernels import kernel, kth_largest
+from arena.kit.kernels import descending, kernel, kth_largest
 
 BLOCK = 32768  # 256 kB of sums: half of a second-level cache; a power of two, to be a mask
 _STRIPE = 64  # documents that are skipped together; divides a block
@@ -194,7 +194,7 @@ def _search(  # type: ignore[no-untyped-def]
         if size > k:
             _keep_best(found, scores, size, k)
             size = np.int64(k)
-        order = np.argsort(-scores[:size], kind="mergesort")  # stable: ties stay in document order
+        order = descending(scores, size)  # ties stay in document order
         for i in range(size):  # numba takes seconds to compile an assignment of arrays
             result[i], result_scores[i] = found[order[i]], scores[order[i]]
     return size

@@ -19,7 +19,7 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
-from arena.kit.kernels import kernel, kth_largest
+from arena.kit.kernels import descending, kernel, kth_largest
 from arena.retrieval.dense._codes import LANES
 
 cgutils: Any = importlib.import_module("numba.core.cgutils")  # without types
@@ -212,8 +212,11 @@ def _highest(scores) -> Any:  # type: ignore[no-untyped-def]
 
 @kernel
 def _contains(rows, row) -> Any:  # type: ignore[no-untyped-def]
-    place = np.searchsorted(rows, row) if len(rows) else 0
-    return place < len(rows) and rows[place] == row
+    low, high = np.int64(0), np.int64(len(rows))
+    while low < high:  # numba takes far longer to compile np.searchsorted
+        middle = (low + high) >> 1
+        low, high = (middle + 1, high) if rows[middle] < row else (low, middle)
+    return low < len(rows) and rows[low] == row
 
 
 @kernel
@@ -235,7 +238,7 @@ def shrink(  # type: ignore[no-untyped-def]
     for i in range(left):
         if lower[i] < upper[i]:
             lower[i] = upper[i] = _exact(vectors, rows[i], query)
-    order = np.argsort(-lower[:left], kind="mergesort")[:k]
+    order = descending(lower, left)[:k]
     best, scores = rows[order], lower[order]
     for i in range(len(order)):  # numba takes seconds to compile an assignment of arrays
         rows[i], lower[i], upper[i] = best[i], scores[i], scores[i]
