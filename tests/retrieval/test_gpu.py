@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from fractions import Fraction
 from pathlib import Path
 from types import SimpleNamespace
@@ -217,3 +219,16 @@ def test_the_prototype_of_bm25_on_a_device_finds_what_the_engine_finds(small, mo
         assert one.documents.tolist() == other.documents.tolist()
         assert one.scores.tobytes() == other.scores.tobytes()
     assert sum(len(each.documents) for each in expected) > 200
+
+
+@pytest.mark.slow
+def test_the_script_for_a_device_compares_and_times_with_numpy_numba_and_torch_alone():
+    root = Path(__file__).parents[2]
+    words = "-I benchmarks/gpu_dense.py --device cpu --rows 11000 --seconds 0.01"
+    ran = subprocess.run(
+        [sys.executable, *words.split()], cwd=root, capture_output=True, text=True, timeout=500,
+        env={"PATH": "/usr/bin:/bin", "OMP_NUM_THREADS": "1"},
+    )  # fmt: skip
+    assert ran.returncode == 0, ran.stderr[-2000:]
+    assert ran.stdout.count("\n0 of ") == 2, ran.stdout  # searches that differ from the CPU's
+    assert ran.stdout.count("| False |") == 8  # batches of BM25, none of which differs
