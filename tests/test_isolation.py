@@ -33,7 +33,7 @@ def imports(path: Path) -> set[str]:
 
 # What a baseline needs to think with; none of it opens a file or another module.
 THINKING = {
-    "__future__", "annotated_types", "collections", "dataclasses", "functools", "heapq",
+    "__future__", "annotated_types", "collections", "copy", "dataclasses", "functools", "heapq",
     "itertools", "json", "math", "operator", "random", "re", "statistics", "string",
     "textwrap", "typing",
 }  # fmt: skip
