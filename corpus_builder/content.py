@@ -6,7 +6,7 @@ import datetime as dt
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -99,17 +99,17 @@ SECTIONS = schema("document:int32 position:int32 heading text")
 _ROWS = """
 SELECT d.document, p.id, title, p.day, CASE WHEN p.day IS NOT NULL THEN precision END, survey,
        searchable, venue, authors, fields, arxiv_id, doi
-FROM documents d JOIN staged_papers p USING (id) ORDER BY d.document
+FROM documents d JOIN staged_papers p USING (id)
 """
 # The first abstract in this order counts, and the first text. Nobody may read those of a survey,
 # and its title and date are all that a card needs.
 _ABSTRACTS = """
-SELECT d.document, a.abstract FROM staged_abstracts a JOIN documents d USING (id)
-WHERE NOT d.survey ORDER BY d.document, a.rank, a.file, a.line
+SELECT d.document, a.abstract, a.rank, a.file, a.line
+FROM staged_abstracts a JOIN documents d USING (id) WHERE NOT d.survey
 """
 _TEXTS = """
-SELECT d.document, t.sections FROM staged_texts t JOIN documents d USING (id)
-WHERE NOT d.survey ORDER BY d.document, t.file, t.line
+SELECT d.document, t.sections, t.file, t.line
+FROM staged_texts t JOIN documents d USING (id) WHERE NOT d.survey
 """
 _STARTS = """
 SELECT coalesce(sum(n) OVER (ORDER BY document ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING),
@@ -139,15 +139,17 @@ def write_papers(
         StringTableWriter(output / layout.TITLES) as titles,
         RowWriter(hashes, _HASHES) as unsorted,
     ):
-        bodies = Belonging(0, sorted_rows(connection, _TEXTS, scratch / "sorted-texts.parquet"))
-        abstracts = Belonging(
-            0, sorted_rows(connection, _ABSTRACTS, scratch / "sorted-abstracts.parquet")
-        )
-        rows = sorted_rows(connection, _ROWS, scratch / "sorted-papers.parquet")
+
+        def ordered(name: str, sql: str, order: str) -> Iterator[tuple[Any, ...]]:
+            return sorted_rows(connection, sql, order, scratch / f"sorted-{name}.parquet")
+
+        bodies = Belonging(0, ordered("texts", _TEXTS, "document, file, line"))
+        abstracts = Belonging(0, ordered("abstracts", _ABSTRACTS, "document, rank, file, line"))
+        rows = ordered("papers", _ROWS, "document")
         for row in progress(rows, total=n, desc="papers", unit="paper"):
             document, id_, given, day, *rest = row
-            (_, stored), *_ = abstracts.of(document) or [(document, "")]
-            (_, texts), *_ = bodies.of(document) or [(document, [])]
+            (_, stored, *_), *_ = abstracts.of(document) or [(document, "")]
+            (_, texts, *_), *_ = bodies.of(document) or [(document, [])]
             title, abstract = clean_title(given), clean_text(stored)
             cleaned["titles_cleaned"] += title != given
             cleaned["titles_retracted"] += bool(RETRACTED.match(given))

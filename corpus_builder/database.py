@@ -10,17 +10,22 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
+from itertools import chain
 from pathlib import Path
 from typing import Any, TypeVar
 
 import duckdb
+import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 
 from arena.errors import DataError
 from corpus_builder.files import read_rows
 
 T = TypeVar("T")
+_FILES = 128
+"""Into which rows are split that are too wide to be sorted at once."""
 
 
 @contextmanager
@@ -81,19 +86,44 @@ def rows(connection: duckdb.DuckDBPyConnection, sql: str) -> Iterator[tuple[Any,
 
 
 def sorted_rows(
-    connection: duckdb.DuckDBPyConnection, sql: str, path: Path
+    connection: duckdb.DuckDBPyConnection, sql: str, order: str, path: Path
 ) -> Iterator[tuple[Any, ...]]:
-    """Return the rows of a query in its order, through the file `path`, which is removed.
+    """Return the rows of a query ordered by columns, through the file `path`, which is removed.
 
-    So several such queries can be read side by side while only one is sorted at a time.
+    So several such queries can be read side by side while only one is sorted at a time. The first
+    column is the document. DuckDB cannot sort gigabytes of full texts in little memory: then they
+    go to files of some documents each, which are sorted one after the other.
     """
-    execute(connection, f"COPY ({sql}) TO {target(path)} (FORMAT parquet, ROW_GROUP_SIZE 2048)")
-    return _rows_of(path)
+    copied = f"TO {target(path)} (FORMAT parquet, ROW_GROUP_SIZE 2048)"
+    try:
+        execute(connection, f"COPY (SELECT * FROM ({sql}) ORDER BY {order}) {copied}")
+    except duckdb.OutOfMemoryException:
+        path.unlink(missing_ok=True)
+        paths = _split(connection, sql, path)
+        queries = (f"FROM read_parquet({literal(each)}) ORDER BY {order}" for each in paths)
+        found = (rows(connection, query) for query in queries)
+        return chain.from_iterable(map(_removing, found, paths))
+    return _removing(read_rows(path, batch=256), path)
 
 
-def _rows_of(path: Path) -> Iterator[tuple[Any, ...]]:
-    yield from read_rows(path, batch=256)
+def _removing(found: Iterator[tuple[Any, ...]], path: Path) -> Iterator[tuple[Any, ...]]:
+    yield from found
     path.unlink()
+
+
+def _split(connection: duckdb.DuckDBPyConnection, sql: str, path: Path) -> list[Path]:
+    """Write the rows of a query into files of as many documents each, in order of these."""
+    size = scalar(connection, "SELECT count(*) FROM documents") // _FILES + 1
+    cursor = connection.cursor()
+    reader = _aside(cursor, lambda: cursor.sql(sql).to_arrow_reader(4096))
+    paths = [path.with_name(f"{path.name}.{number}") for number in range(_FILES)]
+    with ExitStack() as stack:
+        files = [stack.enter_context(pq.ParquetWriter(each, reader.schema)) for each in paths]
+        for batch in reader:
+            numbers = batch.column(0).to_numpy() // size
+            for number in np.unique(numbers):
+                files[number].write_batch(batch.filter(pa.array(numbers == number)))
+    return paths
 
 
 def tables(connection: duckdb.DuckDBPyConnection, sql: str) -> Iterator[pa.RecordBatch]:

@@ -8,6 +8,7 @@ import re
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import pytest
 from helpers import SURVEY, Memory, contents, strings, table
 
@@ -15,6 +16,7 @@ import arena
 from arena.corpus import Corpus, layout
 from arena.kit.arrays import load_array
 from corpus_builder.build import build
+from corpus_builder.database import connected, copy, sorted_rows
 from corpus_builder.manifest import verify
 from corpus_builder.synthetic import SyntheticConfig, SyntheticCorpus
 
@@ -277,3 +279,18 @@ def test_fields(tmp_path: Path, mini_records: Any) -> None:
     view = Corpus.open(tmp_path / "c").at("2030")
     assert [hit.id for hit in view.search("leap")] == ["p:leap"]
     assert view.search("towers") == []
+
+
+def test_texts_that_are_too_wide_to_be_sorted_in_memory_come_in_order(tmp_path: Path) -> None:
+    query = "SELECT document, repeat(chr(97 + document % 7), 9000) AS text FROM documents"
+    with connected(tmp_path / "spill", 60 << 20, 1) as connection:
+        connection.execute(
+            "CREATE TABLE documents AS "
+            "SELECT (range * 7919 % 10000)::INTEGER AS document FROM range(10000)"
+        )
+        target = tmp_path / "at once.parquet"
+        with pytest.raises(duckdb.OutOfMemoryException):
+            copy(connection, query, target, "document")
+        found = list(sorted_rows(connection, query, "document", tmp_path / "sorted.parquet"))
+    assert found == [(n, "abcdefg"[n % 7] * 9000) for n in range(10000)]
+    assert not list(tmp_path.glob("sorted*"))
