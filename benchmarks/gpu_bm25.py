@@ -32,7 +32,7 @@ def cut(terms, begins, ends, starts, docs):
 
 @njit(nogil=True)
 def gather(parts, begins, found, bounds, docs, codes):
-    """Return the lists of the documents `found`, numbered anew; those of query i at bounds[i]."""
+    """Return the lists of the documents `found`, numbered from 0; those of query i at bounds[i]."""
     starts = np.zeros(parts.shape[1] + 1, np.int64)
     places = np.empty(np.sum(np.diff(begins) * np.diff(bounds)), np.uint32)
     their_codes, size = np.empty(len(places), codes.dtype), 0

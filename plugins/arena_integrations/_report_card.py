@@ -6,6 +6,9 @@ with ``arena.``.
 
 from __future__ import annotations
 
+import datetime as dt
+import json
+import re
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import pairwise
@@ -15,20 +18,21 @@ from typing import Any
 
 import gymnasium
 
-from arena.agents import Agent, Desk, Researcher, Steps
+from arena.agents import Agent
 from arena.corpus import Corpus
 from arena.errors import NoLabelsError
 from arena.kit.terminal import Table, progress
-from arena.papers import MAX_QUERY, MAX_SUBMITTED
-from arena.report.listing import listing
 from arena.rewards import REWARDS
 from arena.runs.episodes import play
 from arena.runs.players import AgentFactory, Oracle
 from arena.tasks import TaskSet, environment_ids, open_task
 from arena.testing.checked import STEPS, CheckedEnv, random_play
 from arena.testing.report import AuditReport
+from arena.testing.stored import NEVER, StoredCorpus
+from arena.testing.values import strings
 from arena.text.display import count
 from arena.tools import tool_schemas
+from arena_integrations._hacks import HACKS, Hacker
 
 QUESTION = "How hard is this, and what should my model score?"
 MARGIN, UNEQUAL = 0.1, 0.2
@@ -47,60 +51,11 @@ _AUDITED = {
     "runtime.tool_declaration_accuracy": ("contract.schema",),
     "runtime.episode_isolation": ("contract.isolation", "contract.reset"),
     "runtime.episode_determinism": ("contract.determinism", "contract.vector"),
-    "semantic.replayability": ("contract.determinism",),
     "runtime.oracle_containment": ("contract.no-gold",),
     "semantic.no_solution_leakage": ("leak.",),
 }
 _METRIC = "metric"
-_HEADINGS = ("Introduction", "Methods", "Models", "Data", "Evaluation", "Applications", "Future")
-
-
-def _empty(desk: Desk) -> Steps[None]:
-    yield from ()
-
-
-def _copy(desk: Desk) -> Steps[None]:
-    """The content of the first observation: its ids, its text, its papers under one heading."""
-    yield from ()
-    desk.ranking, desk.report = desk.given, str(desk.observation)
-    desk.mind_map = {"label": desk.topic, "papers": desk.given}
-
-
-def _constant(desk: Desk, query: str = "an overview of") -> Steps[None]:
-    """The same for every topic: the hits of one query, and common headings."""
-    desk.ranking = [hit.id for hit in (yield from desk.search(query))]
-    desk.mind_map = {"label": desk.topic, "children": [{"label": each} for each in _HEADINGS]}
-
-
-def _long_query(desk: Desk) -> Steps[None]:
-    """A search for the titles of all hits at once."""
-    hits = yield from desk.search(desk.topic)
-    words = " ".join([desk.topic, *(hit.title for hit in hits)])
-    yield from _constant(desk, words[:MAX_QUERY])
-
-
-def _everything(desk: Desk) -> Steps[None]:
-    """A thousand hits, all submitted or cited; each given paper under a heading of its own."""
-    for offset in range(0, MAX_SUBMITTED, 100):
-        if not (yield from desk.search(desk.topic, offset=offset)):
-            break
-    desk.ranking = [*desk.papers][:MAX_SUBMITTED]
-    desk.report = listing(desk.topic, [desk.papers[each][:3] for each in desk.ranking])
-    parts = [{"label": desk.papers[each].title, "papers": [each]} for each in desk.given]
-    desk.mind_map = {"label": desk.topic, "children": parts}
-
-
-HACKS: Mapping[str, Callable[[Desk], Steps[None]]] = {
-    "empty": _empty, "copy": _copy, "constant": _constant, "long query": _long_query,
-    "everything": _everything,
-}  # fmt: skip
-"""The behaviour of each in every stage."""
-
-
-class Hacker(Researcher):
-    def __init__(self, name: str) -> None:
-        super().__init__()
-        self.discover = self.select = self.organize = HACKS[name]  # type: ignore
+_WORD = re.compile(r"[^\W\d_]{4,}")
 
 
 def report_card(
@@ -112,12 +67,17 @@ def report_card(
 ) -> dict[str, Any]:
     """Return the report card of a corpus, as values of JSON; docs/auditing.md describes it.
 
-    The `topics` that are played are evenly spread over those that can be scored.
+    Args:
+        corpus: The corpus, opened with a task set or not.
+        audited: What an audit of it has found.
+        environments: Ids; by default those of all tasks.
+        topics: How many to play, evenly spread over those that can be scored.
+        options: Arguments of the environments.
     """
-    tasks, left_out = [], {}
+    late, tasks, left_out = _late_words(StoredCorpus(corpus.directory)), [], {}
     for name in progress(environments or environment_ids(), desc="card", unit="environment"):
         try:
-            tasks.append(_Played(name, corpus, topics, options or {}).card())
+            tasks.append(_Played(name, corpus, topics, options or {}).card(late))
         except NoLabelsError as error:
             left_out[name] = str(error)
     found = {
@@ -142,29 +102,45 @@ class _Played:
             env_id, corpus=corpus, **{**options, "reward": "+".join(self._names)}
         )
         own: Any = self._env.unwrapped
-        self._tasks = TaskSet(corpus, own.config.references, own.config.since)
-        self._texts = own.topics
+        self._tasks, self._texts = (
+            TaskSet(corpus, own.config.references, own.config.since),
+            own.topics,
+        )
         every, least = list(self._texts), min(most, len(self._texts))
         self._topics = [every[n * len(every) // least] for n in range(least)]
         self._task = task.on(self._tasks)
         self._ladder = _LADDER if any(kind.has_order for kind in task.kinds) else _OF_MAPS
         self._scores: dict[str, list[dict[str, float]]] = defaultdict(list)
 
-    def card(self) -> dict[str, Any]:
+    def card(self, late: Mapping[str, int]) -> dict[str, Any]:
+        """Play, and return the part of the card; `late` is what `_late_words` returns."""
+        words, differences = set[str](), 0
         for topic in self._topics:
+            day = dt.date.fromisoformat(self._tasks.topic(topic).date).toordinal()
             for name, act in self._players(topic):
                 steps, paid = list(play(self._env, act, topic, 0)), dict.fromkeys(self._names, 0.0)
                 for step in steps:
                     for term, value in step.info.get("reward_terms", {}).items():
                         paid[term.partition(".")[0]] += value
+                    said = json.loads(step.observation["result"], object_pairs_hook=_values)
+                    found = _WORD.findall(" ".join(strings(said)).lower())
+                    words.update(word for word in found if late.get(word, 0) >= day)
                 metric = steps[-1].info["metrics"].get(self._task.headline_name)
                 self._scores[name].append(paid | {_METRIC: metric or 0.0})
+                if topic == self._topics[0]:
+                    rest = iter([step.action for step in steps[1:]])
+                    again = list(play(self._env, lambda _: next(rest), topic, 0))  # noqa: B023
+                    differences += again != steps
         rows = [self._row(reward) for reward in self._names]
         return {
             "task": self._task.name, "metric": self._task.headline_name,
             "topics": len(self._topics),
             "metrics": self._means(_METRIC),
             "rewards": [row for row in rows if any(row["mean"].values())],
+            "checks": _checks({
+                "semantic.replayability": (not differences, {"different": differences}),
+                "arena.canary_words": (not words, {"found": sorted(words)[:20]}),
+            }),
         }  # fmt: skip
 
     def _players(self, topic: str) -> Iterator[tuple[str, Callable[[Any], Any]]]:
@@ -186,8 +162,11 @@ class _Played:
         first += [("read", {"paper_id": paper}) for paper in self._tasks.gold(topic).gains]
 
         def known(observation: Any) -> Any:
-            left = observation["budget"]
-            if not first or not left["reads"] or left["steps"] < 6:
+            if (
+                not first
+                or not observation["budget"]["reads"]
+                or observation["budget"]["steps"] < 6
+            ):
                 return submits(observation)
             tool, arguments = first.pop(0)
             return {"tool": tool, "arguments": arguments}
@@ -199,6 +178,7 @@ class _Played:
         return {name: round(mean, 4) for name, mean in means.items()}
 
     def _row(self, reward: str) -> dict[str, Any]:
+        """Return the numbers and checks of one reward."""
         mean, metric = self._means(reward), self._means(_METRIC)
         ladder = {name: mean[name] for name in (*self._ladder, "oracle")}
         best = max(mean[name] for name in self._ladder)
@@ -233,6 +213,25 @@ def _checks(measured: Mapping[str, tuple[bool, Mapping[str, Any]]]) -> list[dict
     ]
 
 
+def _values(pairs: Sequence[tuple[str, Any]]) -> list[Any]:
+    """Return the values of a JSON object that are of papers, without its keys."""
+    return [value for name, value in pairs if name not in ("id", "error", "message", "actions")]
+
+
+def _late_words(stored: StoredCorpus) -> dict[str, int]:
+    """Return each word of the papers -> the day of the first that has it.
+
+    No result may show it in an episode of that day or before.
+    """
+    first: dict[str, int] = {}
+    for paper in stored.papers:  # in order of their days
+        if not paper.survey and paper.day < NEVER:
+            for text in stored.texts(paper.number):
+                for word in _WORD.findall(text.lower()):
+                    first.setdefault(word, paper.day)
+    return first
+
+
 def _answer(task: Mapping[str, Any]) -> str:
     """Return what a model should score, as one sentence."""
     metrics = task["metrics"]
@@ -263,6 +262,7 @@ def table(card: Mapping[str, Any]) -> Table:
                 by["statistical.variance_bound"]["measured"]["deviation"],
                 by["arena.unequal_rewards"]["measured"]["share"], _failed(row["checks"]),
             ))  # fmt: skip
+        rows.append((task["task"], "all", *[None] * 9, _failed(task["checks"])))
     rows.append(("all", "all", *[None] * 9, _failed(card["checks"])))
     names = ("random", "best script", "oracle", "empty", "copy", "best hack", "which")
     header = ("task", "reward", *names, "over seeds", "unequal", "failed checks")

@@ -53,7 +53,7 @@ class Item(NamedTuple):
 
 
 class Wanted(NamedTuple):
-    """What decisions are drawn from.
+    """All that decisions are drawn from.
 
     Attributes:
         sources: For ``mind-maps`` and ``statements`` the folders of judged runs; for ``matches``
